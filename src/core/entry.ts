@@ -1,0 +1,153 @@
+/**
+ * The lines of the append-only log. The log is the only truth: state, the model's messages, the posts in
+ * the thread and the trace are all folded from it. Times are milliseconds since 1970, sizes are bytes.
+ */
+
+/** Somebody on a platform. `key` is `slack:U1` or `discord:42`; access rules are written against it. */
+export interface Person {
+  key: string;
+  name: string;
+  kind: "member" | "guest" | "external" | "bot";
+  /** Role keys such as `discord:role:7`; empty on platforms without roles. */
+  roles: string[];
+}
+
+/** One tool call that the model asked for. `id` is ours: nine letters or digits, unique in the conversation. */
+export interface Call {
+  id: string;
+  name: string;
+  /** The parsed arguments; null when the text was not one JSON object. */
+  args: Record<string, unknown> | null;
+  /** The argument text exactly as it came, kept for the person who reads the trace. */
+  raw: string;
+  /** What the endpoint needs back with this call (signatures), kept as it came. */
+  extra?: Record<string, unknown>;
+}
+
+/** Tokens of one request. A missing figure is null, never 0. */
+export interface Usage {
+  prompt: number | null;
+  completion: number | null;
+  cached: number | null;
+}
+
+export type Verdict = "auto" | "ask" | "deny";
+
+/** Why the gate asks or denies: a code for programs, a sentence for people. */
+export interface Reason {
+  code: string;
+  text: string;
+}
+
+/** What a command printed: decoded, cleaned, head and tail with a line that says how much is left out between. */
+export interface Output {
+  text: string;
+  bytes: number;
+  omitted: number;
+  /** Key of the whole output (capped) while it is kept; see `Log.putBlob`. */
+  blob?: string;
+}
+
+/** How a run ended. `refused` means that nothing was started. */
+export type RunEnd = "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused";
+
+export type Decision = "approved" | "denied" | "expired" | "superseded" | "cancelled";
+
+interface Bodies {
+  /** First line of every log. */
+  opened: { platform: string; thread: string; channel: string; workspace: string };
+  /**
+   * A person's words. `to: "bot"` asks for an answer; `to: "thread"` is kept as context for the next turn.
+   * `event` is the platform's message id.
+   */
+  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[] };
+  /** The person changed or removed a message (`parent` = its seq). */
+  edited: { event: string; text: string };
+  removed: { event: string };
+  /** One answer of the model. `read` is the seq up to which it had read the log. */
+  model: {
+    read: number;
+    text: string;
+    calls: Call[];
+    /** `cut`: the message is not whole (`length`, a lost connection); none of its calls runs. */
+    finish: "stop" | "calls" | "cut" | "filter" | "refusal";
+    usage: Usage;
+    model: string;
+    ms: number;
+    tries: number;
+    reasoning?: string;
+  };
+  /** The gate's word on one call (`parent` = the model entry). */
+  judged: { call: string; verdict: Verdict; reasons: Reason[]; rule: string; title: string };
+  /** The request that an `ask` makes. Buttons carry only `approval`. */
+  "approval-asked": {
+    approval: string;
+    call: string;
+    command: string;
+    cwd: string;
+    workspace: string;
+    env: Record<string, string>;
+    /** The sandbox badge that was measured, and what the approval grants beyond it. */
+    sandbox: string;
+    grants: string[];
+    reasons: Reason[];
+    requester: Person;
+    approvers: string[];
+    deadline: number;
+    /** sha256 over the exact bytes and the circumstances that were shown. */
+    digest: string;
+  };
+  "approval-decided": { approval: string; call: string; decision: Decision; by?: Person; reason?: string };
+  /** Durable before the process is spawned. */
+  "run-started": {
+    call: string;
+    command: string;
+    cwd: string;
+    timeoutMs: number;
+    sandbox: string;
+    approval?: string;
+    digest: string;
+    grants: string[];
+    host: string;
+  };
+  /** The result of a call (`parent` = its run-started, or the model entry when nothing was started). */
+  "run-ended": {
+    call: string;
+    how: RunEnd;
+    exit: number | null;
+    output: Output;
+    ms: number;
+    /** For `refused`: which kind (`denied`, `no-tool`, `bad-arguments`, `cut`, `superseded`, ...). */
+    why?: string;
+    by?: Person;
+  };
+  /** A press on a question of ours other than an approval. */
+  choice: { of: number; choice: string; by: Person };
+  /** Somebody ended the work. */
+  stop: { event: string; by: Person };
+  /** The turn's answer. `answers` lists the seqs of the messages that it closes. */
+  final: { text: string; answers: number[]; reason: "answer" | "stopped" | "limit"; cut?: boolean };
+  /** Everything up to `upto` is represented to the model by `summary`. */
+  compacted: { upto: number; summary: string };
+  /** The turn ended without an answer; `text` is what the thread reads. */
+  failed: { code: string; text: string; answers: number[] };
+}
+
+export interface MessageFile {
+  name: string;
+  type: string;
+  bytes: number;
+  url: string;
+}
+
+export type EntryType = keyof Bodies;
+
+/** An entry before the log gave it its place. */
+export type NewEntry<T extends EntryType = EntryType> = T extends EntryType
+  ? { type: T; parent?: number } & Bodies[T]
+  : never;
+
+/** An entry in the log: `seq` counts 1, 2, 3 ... without a gap; `epoch` is 0 for inputs. */
+export type Entry<T extends EntryType = EntryType> = T extends EntryType
+  ? NewEntry<T> & { v: 1; seq: number; at: number; epoch: number }
+  : never;

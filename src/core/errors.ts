@@ -1,0 +1,76 @@
+/**
+ * Every error that a person can meet: a code, what happened, what to do. `{}` takes the detail.
+ * README's table of codes is checked against this list by a test.
+ */
+export const ERRORS = {
+  BAD_CONVERSATION: ["{} is not the name of a conversation", "Use the form slack:TEAM:CHANNEL:TS, as `deckhand trace` prints it."],
+  BAD_INPUT: ["{}", "See `deckhand --help`."],
+  CONFIG: ["The configuration has problems: {}", "Mend each line, then run `deckhand doctor`."],
+  NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
+  REDIS_DOWN: ["Redis does not answer: {}", "Start it (`script/bootstrap` installs one) and check REDIS_URL."],
+  REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
+  REDIS_FENCED: ["Another worker took this conversation over", "Nothing to do: the other worker goes on."],
+  SANDBOX_MISSING: ["bubblewrap is not installed", "Run `script/bootstrap`, or `apt-get install bubblewrap`."],
+  SANDBOX_DENIED: ["The sandbox cannot start on this machine: {}", "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run outside a container that forbids them."],
+  SANDBOX_LEAKS: ["The sandbox failed its own test: {}", "Do not use this machine until `deckhand doctor` is green."],
+  SANDBOX_RUNNER: ["The runner process ended: {}", "It was started again; ask once more. If it happens often, look at the memory of this machine."],
+  RUN_AS: ["Commands must not run as root: {}", "Give the folder to another user (`chown -R USER FOLDER`) or set DECKHAND_RUN_AS=USER."],
+  WORKSPACE_MISSING: ["The workspace {} is not there", "Create the folder or mend DECKHAND_WORKSPACES."],
+  WORKSPACE_UNUSABLE: ["The user that commands run as cannot use the workspace {}", "Make it writable for that user: `chown -R USER FOLDER`, or set DECKHAND_RUN_AS."],
+  WORKSPACE_REFUSED: ["{} cannot be a workspace", "Choose a folder of its own, not a system folder, not above Deckhand's state or configuration."],
+  MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],
+  MODEL_FORBIDDEN: ["The model's service does not let this key use it (403): {}", "Check what the key may use, or choose another OPENAI_MODEL."],
+  MODEL_URL: ["Nothing answers at the model's address (404): {}", "Check OPENAI_BASE_URL (it usually ends in /v1) and OPENAI_MODEL."],
+  MODEL_QUOTA: ["The account of the model's service has no credit left", "Top it up or change the key; asking again will not help before that."],
+  MODEL_BUSY: ["The model's service refuses more requests right now (429)", "Ask again in a few minutes."],
+  MODEL_DOWN: ["The model does not answer: {}", "Ask again in a few minutes. If it lasts, check OPENAI_BASE_URL and the service's status."],
+  MODEL_TIMEOUT: ["The model stopped talking in the middle: {}", "Ask again. If it happens often, the service is overloaded."],
+  MODEL_HTML: ["The model's address answers with a web page, not with a model", "Check OPENAI_BASE_URL: it must be the API's address, usually ending in /v1."],
+  MODEL_EMPTY: ["The model answered with nothing", "Ask again in other words, or choose another OPENAI_MODEL."],
+  MODEL_CUT: ["The model's answer was cut off: {}", "Ask again, for a smaller piece of work."],
+  MODEL_FILTER: ["The model's service blocked this conversation: {}", "Say it in other words; asking the same again will not help."],
+  MODEL_OVERFLOW: ["This conversation is too long for the model", "Start a new thread, or choose a model with a larger window."],
+  MODEL_REFUSED: ["The model's service does not accept the request: {}", "Check OPENAI_MODEL and that the model can call functions."],
+  SLACK_AUTH: ["Slack refuses the token: {}", "Set SLACK_BOT_TOKEN (xoxb-) and SLACK_APP_TOKEN (xapp-) from the app's pages."],
+  SLACK_SCOPE: ["The Slack app lacks what it needs: {}", "Paste `deckhand manifest slack` into the app's manifest, then install it again."],
+  SLACK_DOWN: ["Slack does not answer: {}", "Nothing to do: Deckhand keeps trying."],
+  INTERNAL: ["Something went wrong in Deckhand: {}", "Nothing is lost. Please report it with `deckhand trace` of this thread."],
+} as const satisfies Record<string, readonly [what: string, mend: string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error that we expected: `code` names it, `what` and `mend` are for people. */
+export class DeckhandError extends Error {
+  readonly code: ErrorCode;
+  readonly what: string;
+  readonly mend: string;
+  /** Milliseconds after which trying again makes sense; undefined when it does not. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, detail = "", options: { cause?: unknown; retryAfterMs?: number } = {}) {
+    const what = ERRORS[code][0].replace("{}", () => detail);
+    super(`${code}: ${what}`, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "DeckhandError";
+    this.code = code;
+    this.what = what;
+    this.mend = ERRORS[code][1];
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** One line for a chat or a terminal: what happened, what to do, the code. */
+  line(): string {
+    return `${this.what}. ${this.mend} (${this.code})`;
+  }
+}
+
+/** Any thrown thing as one of ours; what we did not expect becomes INTERNAL with its message only. */
+export function asDeckhandError(thrown: unknown): DeckhandError {
+  if (thrown instanceof DeckhandError) return thrown;
+  return new DeckhandError("INTERNAL", messageOf(thrown), { cause: thrown });
+}
+
+/** The message of any thrown thing, on one line; never `[object Object]`. */
+export function messageOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : JSON.stringify(thrown);
+  return (text ?? "unknown").split("\n")[0] as string;
+}

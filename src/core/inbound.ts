@@ -1,0 +1,43 @@
+import type { MessageFile, Person } from "./entry.ts";
+import { DeckhandError } from "./errors.ts";
+
+/** Where a conversation lives. `key` names it everywhere: `slack:T1:C1:1699.01`, `discord:G1:T1`. */
+export interface Thread {
+  platform: string;
+  key: string;
+  /** The channel's key, as in DECKHAND_CHANNELS: `slack:C1`. */
+  channel: string;
+}
+
+interface Arrival {
+  /** The platform's id of the thing that arrived; the same thing sent twice has the same id. */
+  event: string;
+  thread: Thread;
+  by: Person;
+}
+
+/** What can arrive from a platform. Every kind walks the same corridor through `core/intake.ts`. */
+export type Inbound =
+  | (Arrival & { kind: "mention"; text: string; files?: MessageFile[] })
+  /** A message in a thread that does not mention the bot. `elsewhere`: it plainly addresses another person. */
+  | (Arrival & { kind: "reply"; text: string; elsewhere: boolean; files?: MessageFile[] })
+  | (Arrival & { kind: "edit"; message: string; text: string })
+  | (Arrival & { kind: "remove"; message: string })
+  | (Arrival & { kind: "press"; action: "approve" | "deny"; approval: string; reason?: string })
+  | (Arrival & { kind: "stop" });
+
+/** Parses `slack:T1:C1:1699.01` into its parts. Throws BAD_CONVERSATION on anything else. */
+export function parseSlackThread(key: string): { team: string; channel: string; ts: string } {
+  const match = /^slack:([A-Z0-9]+):([A-Z0-9]+):(\d+\.\d+)$/.exec(key);
+  if (!match) throw new DeckhandError("BAD_CONVERSATION", key);
+  return { team: match[1] as string, channel: match[2] as string, ts: match[3] as string };
+}
+
+export function slackThread(team: string, channel: string, ts: string): Thread {
+  return { platform: "slack", key: `slack:${team}:${channel}:${ts}`, channel: `slack:${channel}` };
+}
+
+/** What is said in a thread or typed as a whole message to end the work. */
+export function saysStop(text: string): boolean {
+  return /^\s*(stop|cancel|abort|停止|取消)\s*[.!。!]?\s*$/i.test(text);
+}

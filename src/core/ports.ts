@@ -1,0 +1,359 @@
+import type { Decision, Entry, EntryType, NewEntry, Output, Person, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
+import type { Inbound, Thread } from "./inbound.ts";
+import type { Post } from "./post.ts";
+
+/**
+ * The doors between `core/`, which decides, and the wires, which touch things. Each method says what it may
+ * throw and what calling it twice does. `memory.ts` and the real wires pass the same suites in test/contracts.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  /** Nine letters or digits: short enough for every model API (Mistral takes no other form). */
+  call(): string;
+  /** An unguessable id for approvals and operations. */
+  token(): string;
+  /** sha256 in hex. */
+  digest(text: string): string;
+}
+
+/** What happens, for operators. Never throws; carries no secret and no message text above `debug`. */
+export interface Trace {
+  info(event: string, fields?: Record<string, unknown>): void;
+  warn(event: string, fields?: Record<string, unknown>): void;
+  error(event: string, fields?: Record<string, unknown>): void;
+}
+
+// ---- the log -----------------------------------------------------------------------------------------------
+
+/** One arrival to be kept. `opened` is used when the conversation is new; without it an unknown one is refused. */
+export interface ArrivalRecord {
+  conversation: string;
+  /** The platform's id: the second arrival with the same id changes nothing. */
+  event: string;
+  at: number;
+  opened?: NewEntry<"opened">;
+  entry: NewEntry;
+  /** Whether a worker has something to do now. */
+  wakes: boolean;
+  /** Key of the person whose message supersedes an approval that they requested and that is still open. */
+  supersedes?: Person;
+}
+
+export type Ingested =
+  | { kind: "appended"; seq: number; workspace: string; superseded?: string }
+  | { kind: "duplicate" }
+  | { kind: "unknown" };
+
+/** The doorbell's lock, checked at takeover so that a worker that lost it cannot depose the rightful one. */
+export interface WakeLock {
+  key: string;
+  token: string;
+}
+
+export type Takeover = { kind: "taken"; epoch: number; takeovers: number } | { kind: "lost" };
+export type Appended = { kind: "appended"; entries: Entry[] } | { kind: "fenced" };
+export type Settled = "settled" | "more" | "fenced";
+
+export interface Head {
+  seq: number;
+  workspace: string;
+  channel: string;
+  /** The approval that is open, if any. */
+  approval?: string;
+}
+
+/** The poster's memory of one thread; stored whole, fenced by the poster's own epoch. */
+export interface PostState {
+  /** Everything up to this seq has been posted or needs no post. */
+  cursor: number;
+  /** A send that may have happened: re-sent under the same nonce, or found. */
+  pending?: { key: string; chunk: number; nonce: string; at: number };
+  /** Post key -> the platform's ids of its messages and a digest of what they show. */
+  sent: Record<string, { refs: string[]; shows: string }>;
+  /** Set when the thread can no longer be reached: the platform's code. */
+  unreachable?: string;
+}
+
+export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"> } | { kind: "unknown" };
+
+/**
+ * The durable log. Every method is one atomic act; all may throw REDIS_DOWN, after which the caller does not
+ * know whether the act happened: every act may be repeated with the same arguments.
+ */
+export interface Log {
+  /** Dedupes, opens, appends and marks the conversation dirty in one act. Twice: `duplicate`. */
+  ingest(record: ArrivalRecord): Promise<Ingested>;
+  /** Raises the epoch: later appends under an older epoch are refused. `lost` when `lock` is no longer held. */
+  takeover(conversation: string, lock: WakeLock): Promise<Takeover>;
+  /** Appends under the epoch. Twice with the same `op`: the same entries come back, nothing is added. */
+  append(conversation: string, epoch: number, op: string, at: number, entries: NewEntry[]): Promise<Appended>;
+  /** Decides an approval once. `already` carries the decision that stands. */
+  decide(approval: string, at: number, decision: { decision: Decision; by?: Person; reason?: string }): Promise<Decided>;
+  /** Ends a wake: `more` when an input with a seq above `upTo` has come in meanwhile. */
+  settle(conversation: string, epoch: number, upTo: number): Promise<Settled>;
+
+  head(conversation: string): Promise<Head | null>;
+  /** Entries with seq above `after`, in order. */
+  read(conversation: string, after: number): Promise<Entry[]>;
+  /** Which conversation an approval belongs to. */
+  approvalOwner(approval: string): Promise<string | null>;
+  /** Seq of the newest `stop`, 0 when there is none: cheap, polled while a command runs. */
+  stopSeq(conversation: string): Promise<number>;
+  /** Calls back on a hint that something came in for a conversation. Hints may be lost. Returns its end. */
+  onHint(listener: (conversation: string) => void): Promise<() => Promise<void>>;
+
+  /** The poster's claim on a thread, with its own epoch. */
+  takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;
+  savePosts(conversation: string, epoch: number, state: PostState): Promise<"saved" | "fenced">;
+  /** `more` when the log has grown past `cursor`. */
+  settlePosts(conversation: string, epoch: number, cursor: number): Promise<Settled>;
+  /** The poster wants to be woken at this time (its budget is empty until then). */
+  postAt(conversation: string, at: number): Promise<void>;
+
+  /** What the sweeper looks at: oldest first, at most 100 of each. */
+  dirtySince(before: number): Promise<{ conversation: string; workspace: string }[]>;
+  postsDirtySince(before: number): Promise<string[]>;
+  /** Removes and returns the conversations whose `postAt` time has come. */
+  takeDuePosts(now: number): Promise<string[]>;
+  approvalsDue(now: number): Promise<string[]>;
+
+  /** Threads with activity since then, for the backfill after an absence. */
+  threadsSince(since: number): Promise<string[]>;
+  /** Durable marks such as "last message seen in this channel". */
+  mark(name: string, value: string): Promise<void>;
+  marked(name: string): Promise<string | null>;
+  /** True the first time within `ttlMs`. */
+  once(name: string, ttlMs: number): Promise<boolean>;
+  putBlob(key: string, data: Uint8Array, ttlMs: number): Promise<void>;
+  getBlob(key: string): Promise<Uint8Array | null>;
+  close(): Promise<void>;
+}
+
+/** Token buckets shared by every gateway. */
+export interface Limiter {
+  /** Takes one token of every bucket named, or none and says in how many milliseconds to come again. */
+  take(buckets: Bucket[], now: number): Promise<{ waitMs: number }>;
+  /** The platform said 429: nothing passes this bucket before `until`. */
+  block(name: string, until: number): Promise<void>;
+}
+
+export interface Bucket {
+  name: string;
+  burst: number;
+  perSecond: number;
+}
+
+// ---- the doorbell ------------------------------------------------------------------------------------------
+
+/** One ring: "look at this conversation". `signal` aborts when the lock is lost or the process ends. */
+export interface Wake {
+  conversation: string;
+  lock: WakeLock;
+  signal: AbortSignal;
+}
+
+export interface Queue {
+  /** Idempotent while a wake for the conversation waits; one that comes during a run rings once more after it. */
+  wake(conversation: string, workspace: string): Promise<void>;
+  wakePosts(conversation: string): Promise<void>;
+  /** Handles wakes of these workspaces until `close`. A handler that throws is rung again with backoff. */
+  serve(workspaces: string[], handler: (wake: Wake) => Promise<void>): Promise<void>;
+  servePosts(handler: (wake: Wake) => Promise<void>): Promise<void>;
+  /** Stops taking wakes, aborts the running handlers and waits for them. */
+  close(): Promise<void>;
+}
+
+// ---- the chat ----------------------------------------------------------------------------------------------
+
+/** What the person who pressed or wrote is told, for their eyes only. */
+export interface Reply {
+  whisper?: string;
+}
+
+/** One platform message, laid out within the platform's limits. `body` is the wire's own form. */
+export interface Chunk {
+  body: unknown;
+  /** The bare text that is sent when the platform refuses the form. */
+  plain: string;
+  file?: { name: string; blob: string };
+}
+
+/** Thrown by `Chat` for everything that a platform says no to. */
+export interface ChatRefusal {
+  /** `later`: wait `retryAfterMs`. `refused`: this content, never. `gone`: this thread, never. `doubtful`: it may have been sent. */
+  kind: "later" | "refused" | "gone" | "doubtful";
+  /** The platform's own code. */
+  code: string;
+  retryAfterMs?: number;
+}
+
+export class ChatError extends Error {
+  readonly refusal: ChatRefusal;
+  constructor(refusal: ChatRefusal, cause?: unknown) {
+    super(`${refusal.kind}: ${refusal.code}`, cause === undefined ? {} : { cause });
+    this.name = "ChatError";
+    this.refusal = refusal;
+  }
+}
+
+export interface Chat {
+  readonly platform: string;
+  /**
+   * Hears the platform until `stop`. `arrive` has persisted the arrival when it resolves; only then is the
+   * platform told so. When it rejects, the platform keeps the event and sends it again.
+   */
+  start(arrive: (inbound: Inbound) => Promise<Reply>): Promise<void>;
+  stop(): Promise<void>;
+  /** Splits and lays out; pure. A post always gives at least one chunk. */
+  layout(post: Post): Chunk[];
+  /** Budgets of a send or an edit in this thread. */
+  buckets(thread: string, act: "send" | "edit"): Bucket[];
+  /** Sends one chunk; `nonce` goes with it. Throws ChatError only. Returns the message's id. */
+  send(thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string>;
+  edit(thread: string, ref: string, chunk: Chunk): Promise<void>;
+  /** The message sent under this nonce at or after `since`, if it is there. Throws ChatError. */
+  find(thread: string, nonce: string, since: number): Promise<string | null>;
+}
+
+// ---- the model ---------------------------------------------------------------------------------------------
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  /** A plain JSON Schema: no $schema, no strict. */
+  parameters: Record<string, unknown>;
+}
+
+export type Message =
+  | { role: "system" | "user"; content: string }
+  | {
+      role: "assistant";
+      content: string | null;
+      calls: { id: string; name: string; arguments: string; extra?: Record<string, unknown> }[];
+      reasoning?: string;
+    }
+  | { role: "tool"; call: string; content: string };
+
+export interface ModelRequest {
+  messages: Message[];
+  tools: ToolSpec[];
+}
+
+/** A call as the endpoint sent it, joined from its pieces; the loop mints our id. */
+export interface RawCall {
+  name: string;
+  raw: string;
+  args: Record<string, unknown> | null;
+  extra?: Record<string, unknown>;
+}
+
+export interface ModelAnswer {
+  text: string;
+  calls: RawCall[];
+  finish: "stop" | "calls" | "cut" | "filter" | "refusal";
+  usage: Usage;
+  model: string;
+  reasoning?: string;
+}
+
+export interface Model {
+  /**
+   * One request, tried once. Rejects with a DeckhandError of a MODEL_ code; `retryAfterMs` is set when trying
+   * again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.
+   */
+  ask(request: ModelRequest, options: { signal: AbortSignal; onText?: (text: string) => void }): Promise<ModelAnswer>;
+}
+
+// ---- commands ----------------------------------------------------------------------------------------------
+
+export interface RunSpec {
+  conversation: string;
+  /** Absolute path of the workspace, as in the configuration. */
+  workspace: string;
+  /** Absolute, inside the workspace. */
+  cwd: string;
+  command: string;
+  timeoutMs: number;
+}
+
+export interface RunResult {
+  how: RunEnd;
+  exit: number | null;
+  output: Output;
+  /** The whole output, capped, when `output.text` leaves something out. */
+  whole?: Uint8Array;
+  ms: number;
+  /** For `refused`: what kept the sandbox from starting it. */
+  why?: string;
+}
+
+export interface SandboxReport {
+  ok: boolean;
+  /** Short and measured, never read from configuration: `sandboxed: no network, workspace only`. */
+  badge: string;
+  /** A DeckhandError line for each thing that is wrong. */
+  problems: string[];
+}
+
+export interface Sandbox {
+  readonly name: "bwrap" | "none";
+  /** Runs the real argument list with probes. Never throws. */
+  selfTest(workspace: string): Promise<SandboxReport>;
+  /** Never rejects: what went wrong is in the result. Nothing of the command is left when it resolves. */
+  run(spec: RunSpec, options: { signal: AbortSignal; onChunk?: (text: string) => void }): Promise<RunResult>;
+  close(): Promise<void>;
+}
+
+// ---- tools -------------------------------------------------------------------------------------------------
+
+export interface Judgement {
+  verdict: Verdict;
+  reasons: Reason[];
+  /** Name of the rule that decided. */
+  rule: string;
+}
+
+/** What the gate may know of the place a command runs in. */
+export interface Place {
+  /** Absolute path of the workspace. */
+  workspace: string;
+  cwd: string;
+  posture: "careful" | "contained";
+  /** Real path of a path that exists, else null: lets the gate see through links. Outside of core this is lstat and readlink. */
+  realpath?: (path: string) => string | null;
+}
+
+/** One thing that a call wants to do, after its arguments were found right. */
+export interface Act {
+  /** What people read: the command itself for bash. */
+  title: string;
+  timeoutMs: number;
+}
+
+export interface Tool {
+  readonly spec: ToolSpec;
+  /** Pure. `problem` goes back to the model as the call's result. */
+  check(args: Record<string, unknown>): { act: Act } | { problem: string };
+  /** Pure; the same for the same act. */
+  judge(act: Act, place: Place): Judgement;
+  /** Never rejects. */
+  run(
+    act: Act,
+    at: { conversation: string; workspace: string; cwd: string; sandbox: Sandbox },
+    options: { signal: AbortSignal; onChunk?: (text: string) => void },
+  ): Promise<RunResult>;
+}
+
+/** Narrowing by type, the way every fold needs it. */
+export function isEntry<T extends EntryType>(entry: Entry, type: T): entry is Entry<T> {
+  return entry.type === type;
+}
+
+export type { Thread };

@@ -1,0 +1,70 @@
+/** Every ceiling in the product, with its reason. Sizes in bytes or characters, times in milliseconds. */
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+export const LIMITS = {
+  /** Model requests in one turn; mini-swe-agent and the rest stop between 40 and 250. */
+  stepsPerTurn: 50,
+  callsPerTurn: 100,
+  /** More calls than this in one answer are a broken model. */
+  callsPerStep: 16,
+  /** Model and command time of one turn; waiting for a person does not count. */
+  activePerTurn: 30 * minute,
+
+  /** A command's time when the model asks for none, and the most it may ask for. */
+  commandTime: 120 * second,
+  commandTimeMax: 600 * second,
+  /** Linux takes 128 kB in one argument; the rest of the command line needs room too. */
+  commandBytes: 100_000,
+  /** The gate does not parse more than this; longer lines ask. */
+  gateBytes: 16_384,
+
+  /** What is kept of a command's output in the log: the beginning and the end. */
+  outputHead: 4_000,
+  outputTail: 8_000,
+  /** The whole output is kept up to here, for the file in the thread. */
+  outputFile: 1_000_000,
+  outputFileTtl: 7 * 24 * hour,
+  /** More than this is a flood: the command is ended. */
+  outputFlood: 64_000_000,
+  outputLine: 2_000,
+
+  approvalTime: 24 * hour,
+  /** How long a late click on an old card still gets its answer. */
+  approvalMemory: 90 * 24 * hour,
+  /** Slack's last retry comes after about 6 minutes; a day covers a reinstalled gateway too. */
+  seenTime: 24 * hour,
+  /** How far back messages are looked for after an absence. */
+  backfillHorizon: 24 * hour,
+
+  /** Waiting for the model's first byte, and between two pieces of its answer. */
+  modelFirstByte: 300 * second,
+  modelIdle: 120 * second,
+  modelTries: 4,
+  modelRetryBase: 1 * second,
+  modelRetryMax: 30 * second,
+  /** A longer `retry-after` ends the turn instead. */
+  modelRetryAfterMax: 10 * minute,
+
+  /** BullMQ's lock and its check; `lock / 3` is our own heartbeat. */
+  lock: 10 * second,
+  stalledCheck: 3 * second,
+  /** Takeovers without progress before a conversation counts as poisoned. */
+  takeoversWithoutProgress: 3,
+  wakesAtOnce: 20,
+  postsAtOnce: 20,
+  /** A lost wake is healed after this long. */
+  sweepAge: 10 * second,
+  sweepEvery: 1 * second,
+  /** A stop works within a second even when its hint is lost. */
+  stopPoll: 400,
+
+  /** Slack: about one post a second and channel, short bursts tolerated; chat.update is tier 3 (50 a minute a workspace). */
+  slackPostBurst: 5,
+  slackPostPerSecond: 1,
+  slackEditBurst: 10,
+  slackEditPerSecond: 45 / 60,
+  slackTries: 5,
+} as const;
