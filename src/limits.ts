@@ -30,6 +30,21 @@ export const LIMITS = {
   /** More than this is a flood: the command is ended. */
   outputFlood: 64_000_000,
   outputLine: 2_000,
+  /** The live view of a running command: at most this much, this often. */
+  liveBytes: 4_096,
+  liveEvery: 100,
+  /** After a command's end: how long output that something still holds open is read. */
+  outputDrain: 250,
+  /** After a stop: when the gentle way has not ended everything, the process group goes too. */
+  stopGrace: 500,
+
+  /** Walls of one command: processes, open files, bytes of one file, bytes of memory of one process, seconds of CPU, bytes of shared memory. */
+  commandProcesses: 256,
+  commandFiles: 1_024,
+  commandFileSize: 1_073_741_824,
+  commandMemory: 2_147_483_648,
+  commandCpu: 600,
+  commandShm: 67_108_864,
 
   approvalTime: 24 * hour,
   /** How long a late click on an old card still gets its answer. */
@@ -42,6 +57,8 @@ export const LIMITS = {
   /** Waiting for the model's first byte, and between two pieces of its answer. */
   modelFirstByte: 300 * second,
   modelIdle: 120 * second,
+  /** Characters of one answer, thoughts and arguments included; more is an endpoint that does not end. */
+  modelAnswer: 32_000_000,
   modelTries: 4,
   modelRetryBase: 1 * second,
   modelRetryMax: 30 * second,
@@ -55,6 +72,12 @@ export const LIMITS = {
   takeoversWithoutProgress: 3,
   wakesAtOnce: 20,
   postsAtOnce: 20,
+  /** A wake that throws is rung again: so often, and after at most this long (a wake that comes meanwhile waits with it). */
+  wakeTries: 10,
+  wakeRetryMax: 30 * second,
+  /** How long an act waits for a lost connection to come back, and for its answer, before it says REDIS_DOWN. */
+  redisReturn: 2 * second,
+  redisAnswer: 5 * second,
   /** A lost wake is healed after this long. */
   sweepAge: 10 * second,
   sweepEvery: 1 * second,
@@ -64,7 +87,10 @@ export const LIMITS = {
   /** Slack: about one post a second and channel, short bursts tolerated; chat.update is tier 3 (50 a minute a workspace). */
   slackPostBurst: 5,
   slackPostPerSecond: 1,
-  slackEditBurst: 10,
-  slackEditPerSecond: 45 / 60,
+  slackEditBurst: 5,
+  slackEditPerSecond: 40 / 60,
+  /** What status edits may take of that; the rest is kept for approval cards. */
+  slackStatusBurst: 6,
+  slackStatusPerSecond: 30 / 60,
   slackTries: 5,
 } as const;

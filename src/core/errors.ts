@@ -7,16 +7,19 @@ export const ERRORS = {
   BAD_INPUT: ["{}", "See `deckhand --help`."],
   CONFIG: ["The configuration has problems: {}", "Mend each line, then run `deckhand doctor`."],
   NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
+  PROGRAM_MISSING: ["{} is not installed", "Run `script/bootstrap`."],
   REDIS_DOWN: ["Redis does not answer: {}", "Start it (`script/bootstrap` installs one) and check REDIS_URL."],
   REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
   REDIS_FENCED: ["Another worker took this conversation over", "Nothing to do: the other worker goes on."],
   SANDBOX_MISSING: ["bubblewrap is not installed", "Run `script/bootstrap`, or `apt-get install bubblewrap`."],
+  SANDBOX_TOOL: ["{} is not installed", "Install the package util-linux, then run `deckhand doctor`."],
   SANDBOX_DENIED: ["The sandbox cannot start on this machine: {}", "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run outside a container that forbids them."],
   SANDBOX_LEAKS: ["The sandbox failed its own test: {}", "Do not use this machine until `deckhand doctor` is green."],
   SANDBOX_RUNNER: ["The runner process ended: {}", "It was started again; ask once more. If it happens often, look at the memory of this machine."],
   RUN_AS: ["Commands must not run as root: {}", "Give the folder to another user (`chown -R USER FOLDER`) or set DECKHAND_RUN_AS=USER."],
   WORKSPACE_MISSING: ["The workspace {} is not there", "Create the folder or mend DECKHAND_WORKSPACES."],
   WORKSPACE_UNUSABLE: ["The user that commands run as cannot use the workspace {}", "Make it writable for that user: `chown -R USER FOLDER`, or set DECKHAND_RUN_AS."],
+  STATE_UNUSABLE: ["The user that commands run as cannot reach Deckhand's state folder: {}", "Set DECKHAND_STATE to a folder that every user may pass through, such as /var/lib/deckhand."],
   WORKSPACE_REFUSED: ["{} cannot be a workspace", "Choose a folder of its own, not a system folder, not above Deckhand's state or configuration."],
   MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],
   MODEL_FORBIDDEN: ["The model's service does not let this key use it (403): {}", "Check what the key may use, or choose another OPENAI_MODEL."],
@@ -73,4 +76,14 @@ export function asDeckhandError(thrown: unknown): DeckhandError {
 export function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : JSON.stringify(thrown);
   return (text ?? "unknown").split("\n")[0] as string;
+}
+
+/** Nothing was started, for one or more reasons; each line tells what happened and what to do. */
+export class NotStarted extends Error {
+  readonly lines: string[];
+  constructor(lines: string[]) {
+    super(lines.join("\n"));
+    this.name = "NotStarted";
+    this.lines = lines;
+  }
 }

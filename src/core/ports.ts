@@ -213,8 +213,8 @@ export interface Chat {
   stop(): Promise<void>;
   /** Splits and lays out; pure. A post always gives at least one chunk. */
   layout(post: Post): Chunk[];
-  /** Budgets of a send or an edit in this thread. */
-  buckets(thread: string, act: "send" | "edit"): Bucket[];
+  /** Budgets in this thread. A status edit has a smaller share, so that it never takes what an approval needs. */
+  buckets(thread: string, act: "send" | "edit" | "status"): Bucket[];
   /** Sends one chunk; `nonce` goes with it. Throws ChatError only. Returns the message's id. */
   send(thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string>;
   edit(thread: string, ref: string, chunk: Chunk): Promise<void>;

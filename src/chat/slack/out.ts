@@ -1,0 +1,144 @@
+import type { WebClient } from "@slack/web-api";
+import { parseSlackThread } from "../../core/inbound.ts";
+import { type Bucket, ChatError, type Chunk } from "../../core/ports.ts";
+import { LIMITS } from "../../limits.ts";
+import { slackTs } from "./backfill.ts";
+import type { SlackBody } from "./blocks.ts";
+import type { Clients } from "./clients.ts";
+import type { Place } from "./inbound.ts";
+import { chatError } from "./refusals.ts";
+import { encodeShort } from "./text.ts";
+
+const EVENT_TYPE = "deckhand_post";
+/** chat.update takes 4,000, threads begin to refuse near it. */
+const TEXT_MAX = 3_900;
+/** Slack's clock and ours may differ by this much. */
+const SKEW_MS = 60_000;
+const PAGE = 200;
+
+/** No letter of ours is parsed, nothing is unfurled, nobody is called. */
+const QUIET = { parse: "none", link_names: false } as const;
+
+/** Sends one chunk into the thread. The id is the message's ts, or the file's id for a file. Throws ChatError. */
+export async function send(clients: Clients, thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {
+  const { channel, ts } = parseSlackThread(thread);
+  try {
+    if (chunk.file && file && file.length > 0) return await upload(clients.content, { channel, ts }, chunk, nonce, file);
+    const answer = await clients.content.chat.postMessage({
+      channel,
+      thread_ts: ts,
+      ...(chunk.file ? { text: withoutFile(chunk, file) } : (chunk.body as SlackBody)),
+      ...QUIET,
+      unfurl_links: false,
+      unfurl_media: false,
+      metadata: { event_type: EVENT_TYPE, event_payload: { nonce } },
+    });
+    if (!answer.ts) throw new ChatError({ kind: "doubtful", code: "no_ts" });
+    return answer.ts;
+  } catch (error) {
+    throw chatError(error, "send");
+  }
+}
+
+/** A file cannot carry metadata; the nonce is the id of the block that stands with it. */
+async function upload(
+  client: WebClient,
+  at: { channel: string; ts: string },
+  chunk: Chunk,
+  nonce: string,
+  file: Uint8Array,
+): Promise<string> {
+  const filename = chunk.file?.name ?? "output.txt";
+  const { files } = await client.filesUploadV2({
+    channel_id: at.channel,
+    thread_ts: at.ts,
+    file: Buffer.from(file),
+    filename,
+    title: filename,
+    blocks: [
+      {
+        type: "rich_text",
+        block_id: nonce,
+        elements: [{ type: "rich_text_section", elements: [{ type: "text", text: chunk.plain }] }],
+      },
+    ],
+  });
+  const id = files[0]?.files?.[0]?.id;
+  if (!id) throw new ChatError({ kind: "doubtful", code: "no_file_id" });
+  return id;
+}
+
+/** Slack takes no empty file, and a whole output is kept for a while only. */
+function withoutFile(chunk: Chunk, file: Uint8Array | undefined): string {
+  return encodeShort(`${chunk.file?.name ?? "The file"} ${file ? "is empty." : "is no longer kept."}`, TEXT_MAX);
+}
+
+/** Makes a message show this chunk. What stands in a file does not change: editing one does nothing. Throws ChatError. */
+export async function edit(clients: Clients, thread: string, ref: string, chunk: Chunk): Promise<void> {
+  if (chunk.file) return;
+  if (!/^\d+\.\d+$/.test(ref)) throw new ChatError({ kind: "refused", code: "cant_update_file" });
+  const { channel } = parseSlackThread(thread);
+  try {
+    await clients.content.chat.update({ channel, ts: ref, ...(chunk.body as SlackBody), ...QUIET });
+  } catch (error) {
+    throw chatError(error, "edit");
+  }
+}
+
+/** The ts of the message with this nonce at or after `since` (ms), which only counts as `botUserId`'s. Throws ChatError. */
+export async function find(
+  clients: Clients,
+  botUserId: string | undefined,
+  thread: string,
+  nonce: string,
+  since: number,
+): Promise<string | null> {
+  const { channel, ts } = parseSlackThread(thread);
+  const oldest = slackTs(since - SKEW_MS);
+  let cursor: string | undefined;
+  try {
+    do {
+      const page = await clients.lookup.conversations.replies({
+        channel,
+        ts,
+        oldest,
+        limit: PAGE,
+        include_all_metadata: true,
+        ...(cursor && { cursor }),
+      });
+      const found = (page.messages ?? []).find((message) => (!botUserId || message.user === botUserId) && carries(message, nonce));
+      if (found?.ts) return found.ts;
+      cursor = page.response_metadata?.next_cursor;
+    } while (cursor);
+    return null;
+  } catch (error) {
+    throw chatError(error, "find");
+  }
+}
+
+function carries(message: { metadata?: unknown; blocks?: { block_id?: string }[] }, nonce: string): boolean {
+  const metadata = message.metadata as { event_type?: string; event_payload?: { nonce?: unknown } } | undefined;
+  if (metadata?.event_type === EVENT_TYPE && metadata.event_payload?.nonce === nonce) return true;
+  return (message.blocks ?? []).some((block) => block.block_id === nonce);
+}
+
+/** A line for one person's eyes. Rejects with the SDK's errors. */
+export async function whisper(clients: Clients, place: Place, text: string): Promise<void> {
+  const { channel, user, thread } = place;
+  await clients.control.chat.postEphemeral({
+    channel,
+    user,
+    text: encodeShort(text, TEXT_MAX),
+    ...(thread && { thread_ts: thread }),
+    ...QUIET,
+  });
+}
+
+/** Slack counts posts by channel and edits by workspace; a 429 for an edit stops all of them. */
+export function buckets(thread: string, act: "send" | "edit" | "status"): Bucket[] {
+  const { team, channel } = parseSlackThread(thread);
+  if (act === "send") return [{ name: `slack:post:${channel}`, burst: LIMITS.slackPostBurst, perSecond: LIMITS.slackPostPerSecond }];
+  const edits = { name: `slack:edit:${team}`, burst: LIMITS.slackEditBurst, perSecond: LIMITS.slackEditPerSecond };
+  if (act === "edit") return [edits];
+  return [edits, { name: `slack:status:${team}`, burst: LIMITS.slackStatusBurst, perSecond: LIMITS.slackStatusPerSecond }];
+}

@@ -1,0 +1,101 @@
+import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
+
+interface Command {
+  usage: string;
+  help: string;
+  run(args: string[]): Promise<number>;
+}
+
+/** Each command is loaded when it is asked for: most need none of the SDKs. */
+const COMMANDS: Record<string, Command> = {
+  start: {
+    usage: "start [--role all|gateway|worker]",
+    help: "serve the chat and run the work",
+    run: async (args) => (await import("./start.ts")).startCommand(args),
+  },
+  run: {
+    usage: 'run [--workspace DIR] [--approve ask|never|auto] [--json] "task"',
+    help: "one conversation in this terminal, without chat and Redis",
+    run: async (args) => (await import("./run.ts")).runCommand(args),
+  },
+  judge: {
+    usage: "judge [--workspace DIR] [--posture careful|contained]",
+    help: 'JSON lines {"command"} on standard input -> the gate\'s verdicts',
+    run: async (args) => (await import("./judge.ts")).judgeCommand(args),
+  },
+  sandbox: {
+    usage: "sandbox [--workspace DIR] -- COMMAND",
+    help: "run a command as a worker would, without the gate; one JSON line",
+    run: async (args) => (await import("./sandbox.ts")).sandboxCommand(args),
+  },
+  demo: {
+    usage: "demo",
+    help: "everything at once with no account: a mention, an approval, an answer",
+    run: async (args) => (await import("./demo.ts")).demoCommand(args),
+  },
+  doctor: {
+    usage: "doctor",
+    help: "check every requirement and say how to mend what is missing",
+    run: async (args) => (await import("./doctor.ts")).doctorCommand(args),
+  },
+  trace: {
+    usage: "trace CONVERSATION [--json]",
+    help: "what happened in a conversation: steps, calls, approvals, results, times",
+    run: async (args) => (await import("./trace.ts")).traceCommand(args),
+  },
+  manifest: {
+    usage: "manifest slack",
+    help: "the app manifest to paste into Slack's app settings",
+    run: async (args) => (await import("./manifest.ts")).manifestCommand(args),
+  },
+};
+
+/** Names of the commands, for the README's test. */
+export const COMMAND_NAMES = Object.keys(COMMANDS);
+
+const EXIT = { usage: 2, notStarted: 3 } as const;
+
+/** Codes that mean "not started": configuration, Redis, sandbox, workspace, tokens. */
+const NOT_STARTED = /^(CONFIG|NODE|REDIS|SANDBOX|RUN_AS|WORKSPACE|SLACK)/;
+
+/**
+ * Runs `deckhand ARGS` and gives the exit code: 0 done, 1 failed, 2 usage, 3 not started, 130 interrupted.
+ * Problems go to standard error as one line each with their code.
+ */
+export async function cli(args: string[]): Promise<number> {
+  const [name = "", ...rest] = args;
+  if (["--help", "-h", "help"].includes(name)) return print(usage(), process.stdout, 0);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) return print(name ? `There is no command "${name}".\n${usage()}` : usage(), process.stderr, EXIT.usage);
+  if (rest[0] === "--help" || rest[0] === "-h") return print(`deckhand ${command.usage}\n  ${command.help}`, process.stdout, 0);
+  try {
+    return await command.run(rest);
+  } catch (thrown) {
+    if (isUsage(thrown)) return print(`${(thrown as Error).message}\nUse: deckhand ${command.usage}`, process.stderr, EXIT.usage);
+    if (thrown instanceof NotStarted) return print(thrown.lines.join("\n"), process.stderr, EXIT.notStarted);
+    const error = asDeckhandError(thrown);
+    const code = error.code === "BAD_INPUT" || error.code === "BAD_CONVERSATION" ? EXIT.usage : NOT_STARTED.test(error.code) ? EXIT.notStarted : 1;
+    return print(error.line(), process.stderr, code);
+  }
+}
+
+function isUsage(thrown: unknown): boolean {
+  return thrown instanceof TypeError && "code" in thrown && String(thrown.code).startsWith("ERR_PARSE_ARGS");
+}
+
+/** One of the allowed words, or a usage error that lists them. */
+export function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((word) => word === value);
+  if (found === undefined) throw new DeckhandError("BAD_INPUT", `${option} takes ${allowed.join(", ")}, not "${value}"`);
+  return found;
+}
+
+function usage(): string {
+  const lines = Object.values(COMMANDS).map((c) => `  deckhand ${c.usage}\n      ${c.help}`);
+  return `Deckhand: a hand on deck for a team's chat.\n\n${lines.join("\n")}`;
+}
+
+function print(text: string, to: NodeJS.WriteStream, code: number): number {
+  to.write(`${text}\n`);
+  return code;
+}

@@ -1,0 +1,145 @@
+import { execFileSync } from "node:child_process";
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { startApp } from "../app.ts";
+import { SCOPES } from "../chat/slack/manifest.ts";
+import { loadConfig } from "../config.ts";
+import { bash, conversationScript, say } from "../model/script.ts";
+import { startScriptedModel } from "../model/scripted.ts";
+import { logTrace } from "../system.ts";
+import { readable } from "../twin/slack/transcript.ts";
+import { type SlackTwin, startSlackTwin } from "../twin/slack/twin.ts";
+import { startOwnRedis } from "./own-redis.ts";
+
+/** Nobody's numbers: in the demo, commands of a Deckhand that was started by root run as this user. */
+const NOBODY = 65_534;
+const APPROVE_AFTER_MS = 10_000;
+const CHANNEL = "C1";
+const TASK = "which git branch is this? Then create test_output with 3 files in it";
+
+const script = conversationScript([
+  {
+    when: /test_output/,
+    steps: [
+      () => bash("git branch --show-current", "First the branch."),
+      () => bash("mkdir test_output && touch test_output/a.txt test_output/b.txt test_output/c.txt", "Now the files; this changes the workspace."),
+      ({ lastResult }) => (lastResult.startsWith("Not run") ? say("The branch is **main**. I made no files, because you did not approve it.") : bash("ls -l test_output")),
+      () => say("The branch is **main**, and `test_output` now holds 3 files: `a.txt`, `b.txt` and `c.txt`."),
+    ],
+  },
+]);
+
+/** `deckhand demo`: Redis, a loopback Slack, a scripted model and the product itself; a scripted person asks. */
+export async function demoCommand(args: string[]): Promise<number> {
+  if (args.length > 0) return usage();
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    return await play(closers);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+function usage(): number {
+  process.stderr.write("deckhand demo takes no arguments.\n");
+  return 2;
+}
+
+async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
+  const root = mkdtempSync(join(tmpdir(), "deckhand-demo-"));
+  closers.push(() => rmSync(root, { recursive: true, force: true }));
+  const workspace = makeWorkspace(root);
+  const redis = await startOwnRedis();
+  closers.push(() => redis.stop());
+  const model = await startScriptedModel(script);
+  closers.push(() => model.close());
+  const twin = await startSlackTwin({ appScopes: [...SCOPES] });
+  closers.push(() => twin.close());
+  twin.addUser({ id: "U1", name: "Ann" });
+  twin.addChannel({ id: CHANNEL, name: "deck" });
+  const config = loadConfig({
+    PATH: process.env.PATH,
+    SLACK_BOT_TOKEN: twin.botToken,
+    SLACK_APP_TOKEN: twin.appToken,
+    SLACK_API_URL: twin.apiUrl,
+    OPENAI_BASE_URL: model.baseUrl,
+    OPENAI_MODEL: "scripted",
+    REDIS_URL: redis.url,
+    DECKHAND_WORKSPACES: `demo=${workspace}`,
+    DECKHAND_USERS: "slack:*",
+    DECKHAND_APPROVERS: "slack:U1",
+    DECKHAND_STATE: join(root, "state"),
+    DECKHAND_SANDBOX: process.env.DECKHAND_SANDBOX,
+  });
+  const app = await startApp(config, "all", logTrace("error", config.secrets));
+  closers.push(() => app.stop());
+  return await conversation(twin, workspace);
+}
+
+/** A small git repository that a user other than root can use. */
+function makeWorkspace(root: string): string {
+  const workspace = join(root, "workspace");
+  mkdirSync(workspace);
+  mkdirSync(join(root, "state"));
+  writeFileSync(join(workspace, "README.md"), "# A workspace for the demo\n");
+  for (const args of [["init", "-q", "-b", "main"], ["add", "."]]) execFileSync("git", args, { cwd: workspace });
+  const who = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
+  execFileSync("git", [...who, "commit", "-qm", "A first commit"], { cwd: workspace });
+  if (process.getuid?.() === 0) {
+    execFileSync("chmod", ["0711", root]);
+    chownSync(workspace, NOBODY, NOBODY);
+    execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, workspace]);
+  }
+  return workspace;
+}
+
+async function conversation(twin: SlackTwin, workspace: string): Promise<number> {
+  write("A loopback Slack, Redis, a scripted model and Deckhand are running. This is the thread:\n");
+  const asked = await twin.say({ channel: CHANNEL, user: "U1", text: `<@${twin.botUserId}> ${TASK}` });
+  const shown = new Map<string, string>();
+  const show = (): void => {
+    for (const message of twin.thread(CHANNEL, asked.ts)) {
+      const text = readable(message).replaceAll(`<@${twin.botUserId}>`, "@Deckhand");
+      if (shown.get(message.ts) === text) continue;
+      const edited = shown.has(message.ts) ? " (edited)" : "";
+      shown.set(message.ts, text);
+      write(`${message.bot_id ? "Deckhand" : "Ann"}${edited}\n${text.replace(/^/gm, "    ")}\n`);
+    }
+  };
+  const card = await twin.waitFor(() => {
+    show();
+    return twin.thread(CHANNEL, asked.ts).find((m) => readable(m).includes("[ Approve ]"));
+  }, 60_000);
+  const yes = await decide();
+  await twin.press({ channel: CHANNEL, ts: card.ts, actionId: yes ? "approve" : "deny", user: "U1" });
+  await twin.waitFor(() => {
+    show();
+    return [...shown.values()].some((text) => /^(Done|Not done|Stopped) · /.test(text)) && [...shown.values()].some((text) => text.includes("The branch is"));
+  }, 60_000);
+  write(`That was a real run: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
+  return 0;
+}
+
+/** The keyboard's answer; approved by itself when nobody is there. */
+async function decide(): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    write(`(Nobody is at the keyboard: Ann presses Approve in ${APPROVE_AFTER_MS / 1000} s.)\n`);
+    await new Promise((resolve) => setTimeout(resolve, APPROVE_AFTER_MS));
+    return true;
+  }
+  const keyboard = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    for (;;) {
+      const answer = (await keyboard.question("You are Ann. Approve? [y/n] ")).trim().toLowerCase();
+      if (answer === "y" || answer === "n") return answer === "y";
+    }
+  } finally {
+    keyboard.close();
+  }
+}
+
+function write(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,36 @@
+import { decisionLine } from "../core/approval.ts";
+import type { Entry } from "../core/entry.ts";
+import { visible } from "../core/visible.ts";
+
+/** One entry as a person at a terminal reads it; empty for entries that say nothing new. */
+export function printEntry(entry: Entry): string {
+  switch (entry.type) {
+    case "model":
+      return entry.calls.length > 0 && entry.text ? visible(entry.text) : "";
+    case "approval-asked":
+      return [
+        `? ${visible(entry.command)}`,
+        `  why I ask: ${entry.reasons.map((r) => visible(r.text)).join("; ")}`,
+        `  where: ${visible(entry.cwd)} · ${entry.sandbox}`,
+      ].join("\n");
+    case "approval-decided":
+      return `  ${decisionLine(entry)}`;
+    case "run-started":
+      return `$ ${visible(entry.command)}`;
+    case "run-ended":
+      return printRun(entry);
+    case "final":
+      return `\n${visible(entry.text)}${entry.cut ? "\n(output cut: the model reached its limit of length)" : ""}`;
+    case "failed":
+      return `\n${visible(entry.text)}`;
+    default:
+      return "";
+  }
+}
+
+function printRun(entry: Entry<"run-ended">): string {
+  if (entry.how === "refused") return `  ${visible(entry.output.text)}`;
+  const output = visible(entry.output.text) || "(no output)";
+  const how = entry.how === "exited" ? `exit ${entry.exit ?? "?"}` : entry.how;
+  return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]`;
+}

@@ -1,0 +1,25 @@
+import { parseArgs } from "node:util";
+import { startApp } from "../app.ts";
+import { loadConfig } from "../config.ts";
+import { logTrace } from "../system.ts";
+import { oneOf } from "./cli.ts";
+
+/** `deckhand start`: serves until SIGTERM or SIGINT. */
+export async function startCommand(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { role: { type: "string", default: "all" } } });
+  const role = oneOf("--role", values.role, ["all", "gateway", "worker"] as const);
+  const config = loadConfig(process.env);
+  const trace = logTrace(config.logLevel, config.secrets);
+  if (role !== "worker" && config.slack) {
+    const { guardProcess } = await import("../chat/slack/guard.ts");
+    guardProcess(trace);
+  }
+  const ended = new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
+  const app = await startApp(config, role, trace);
+  process.stdout.write(`deckhand is ready (${role})\n`);
+  await ended;
+  await app.stop();
+  return 0;
+}

@@ -1,0 +1,24 @@
+import { parseArgs } from "node:util";
+import { loadConfig } from "../config.ts";
+import { DeckhandError } from "../core/errors.ts";
+import { traceLines, traceTree } from "../core/trace.ts";
+import { redisLog } from "../redis/log.ts";
+import { logTrace } from "../system.ts";
+
+/** `deckhand trace CONVERSATION`: the log of one thread as a tree. */
+export async function traceCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: "boolean", default: false } } });
+  const [conversation] = positionals;
+  if (!conversation || positionals.length > 1) throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
+  const config = loadConfig(process.env);
+  const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
+  try {
+    const entries = await log.read(conversation, 0);
+    if (entries.length === 0) throw new DeckhandError("BAD_CONVERSATION", conversation);
+    const turns = traceTree(entries);
+    process.stdout.write(values.json ? `${JSON.stringify({ conversation, turns }, null, 2)}\n` : `${traceLines(turns).join("\n")}\n`);
+    return 0;
+  } finally {
+    await log.close();
+  }
+}

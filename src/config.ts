@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { HOUR, type Setting, SETTINGS, type Values } from "./config/settings.ts";
+import { clean, Refused } from "./config/values.ts";
+import { joinWorkspaces, readYaml, type Workspace } from "./config/workspaces.ts";
+import { messageOf, NotStarted } from "./core/errors.ts";
+
+/** The only place that reads the environment and `deckhand.yaml`. */
+
+export interface Config {
+  slack: { botToken: string; appToken: string; apiUrl: string | null } | null;
+  model: { apiKey: string | null; baseUrl: string | null; model: string };
+  redisUrl: string;
+  /** Where a channel has several, its default comes first. */
+  workspaces: Workspace[];
+  users: string[];
+  approvers: string[];
+  sandbox: "bwrap" | "none";
+  runAs: string | null;
+  posture: "careful" | "contained";
+  stateDir: string;
+  logLevel: string;
+  approvalMs: number;
+  lockMs: number;
+  stalledMs: number;
+  /** Values that must never be shown, the longest first. */
+  secrets: string[];
+}
+
+export { SETTINGS };
+
+type Env = Record<string, string | undefined>;
+
+/** `readConfig`, or NotStarted with a line for each problem. */
+export function loadConfig(env: Env = process.env): Config {
+  const read = readConfig(env);
+  if ("problems" in read) throw new NotStarted(read.problems.map((problem) => `${problem} (CONFIG)`));
+  return read.config;
+}
+
+/**
+ * The frozen configuration, or every problem at once: each names the setting and says how to mend it.
+ * `readFile` gives null for a file that is not there.
+ */
+export function readConfig(env: Env, readFile: (path: string) => string | null = readText): { config: Config } | { problems: string[] } {
+  const problems: string[] = [];
+  const values = readValues(env, problems);
+  problems.push(...conflicts(values, env));
+  const configFile = values.DECKHAND_CONFIG;
+  const given = {
+    short: values.DECKHAND_WORKSPACES ?? [],
+    long: readStructure(configFile, clean(env["DECKHAND_CONFIG"]) !== null, readFile, problems),
+    channels: values.DECKHAND_CHANNELS ?? [],
+    configFile,
+  };
+  const list = joinWorkspaces(given, problems);
+  return problems.length > 0 ? { problems } : { config: frozen(build(values, list)) };
+}
+
+function build(values: Values, list: Workspace[]): Config {
+  const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
+  return {
+    slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
+    model: { apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, model: values.OPENAI_MODEL },
+    redisUrl: values.REDIS_URL,
+    workspaces: list,
+    users: values.DECKHAND_USERS ?? [],
+    approvers: values.DECKHAND_APPROVERS ?? [],
+    sandbox: values.DECKHAND_SANDBOX,
+    runAs: values.DECKHAND_RUN_AS,
+    posture: values.DECKHAND_POSTURE,
+    stateDir: values.DECKHAND_STATE,
+    logLevel: values.DECKHAND_LOG,
+    approvalMs: Math.round(values.DECKHAND_APPROVAL_HOURS * HOUR),
+    lockMs: values.DECKHAND_LOCK_MS,
+    stalledMs: values.DECKHAND_STALLED_MS,
+    secrets: secretsOf(values),
+  };
+}
+
+function readValues(env: Env, problems: string[]): Values {
+  const values: Record<string, unknown> = {};
+  for (const { name, parse, default: written } of SETTINGS as readonly Setting[]) {
+    const unset = written === null ? null : parse(written);
+    const text = clean(env[name]);
+    try {
+      values[name] = text === null ? unset : parse(text);
+    } catch (thrown) {
+      if (!(thrown instanceof Refused)) throw thrown;
+      problems.push(`${name}: ${thrown.message}`);
+      values[name] = unset; // what depends on it is checked all the same
+    }
+  }
+  return values as Values;
+}
+
+function conflicts(values: Values, env: Env): string[] {
+  const problems: string[] = [];
+  const [bot, app] = [clean(env["SLACK_BOT_TOKEN"]), clean(env["SLACK_APP_TOKEN"])];
+  if (bot && !app) problems.push("SLACK_APP_TOKEN: is missing; Slack needs both tokens");
+  if (app && !bot) problems.push("SLACK_BOT_TOKEN: is missing; Slack needs both tokens");
+  if (values.DECKHAND_STALLED_MS >= values.DECKHAND_LOCK_MS) problems.push("DECKHAND_STALLED_MS: must be less than DECKHAND_LOCK_MS");
+  return problems;
+}
+
+function readStructure(file: string, asked: boolean, readFile: (path: string) => string | null, problems: string[]): Workspace[] {
+  try {
+    const text = readFile(file);
+    if (text !== null) return readYaml(file, text, problems);
+    if (asked) problems.push(`DECKHAND_CONFIG: ${file} is not there; create it or unset DECKHAND_CONFIG`);
+  } catch (thrown) {
+    problems.push(`DECKHAND_CONFIG: ${file} cannot be read; mend it: ${messageOf(thrown)}`);
+  }
+  return [];
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw thrown;
+  }
+}
+
+function secretsOf(values: Values): string[] {
+  const { password } = new URL(values.REDIS_URL);
+  const redis = password ? [values.REDIS_URL, password, decodeURIComponent(password)] : [];
+  const all = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.OPENAI_API_KEY, ...redis];
+  // Hiding a secret as short as an ordinary word would tear holes into every text.
+  const hidden = all.filter((value) => value !== null && value.length >= 6) as string[];
+  return [...new Set(hidden)].sort((a, b) => b.length - a.length);
+}
+
+function frozen<T extends object>(value: T): T {
+  for (const part of Object.values(value) as unknown[]) {
+    if (typeof part === "object" && part !== null) frozen(part);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,82 @@
+import type { Access } from "./access.ts";
+import { approversOf, isListed, mayPress } from "./access.ts";
+import type { Entry, Person } from "./entry.ts";
+import { visible } from "./visible.ts";
+
+/** What an approval is bound to. Change any of it and the approval is for something else. */
+export interface Bound {
+  command: string;
+  cwd: string;
+  workspace: string;
+  timeoutMs: number;
+  env: Record<string, string>;
+  sandbox: string;
+  grants: string[];
+}
+
+/** The text whose sha256 is the approval's digest. */
+export function boundText(bound: Bound): string {
+  const env = Object.entries(bound.env).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([bound.command, bound.cwd, bound.workspace, bound.timeoutMs, env, bound.sandbox, bound.grants]);
+}
+
+/** Null when the person may press, else what they are told. */
+export function pressRefusal(access: Access, person: Person, asked: Entry<"approval-asked">): string | null {
+  if (mayPress(access, person, asked.workspace, asked.approvers)) return null;
+  if (person.kind !== "member" && isListed(access.approvers, { ...person, kind: "member" })) {
+    return "Guests and people from other organisations can only decide when they are listed by name. Nothing was changed.";
+  }
+  if (approversOf(access, asked.workspace).length === 0) {
+    return "Nobody may approve commands yet: whoever runs Deckhand has to set DECKHAND_APPROVERS. Nothing was changed.";
+  }
+  return "You are not on the list of people who may decide this. Nothing was changed.";
+}
+
+/** What a click on a decided card is answered with. */
+export function lateAnswer(decided: Entry<"approval-decided">): string {
+  const who = decided.by ? visible(decided.by.name) : "somebody";
+  switch (decided.decision) {
+    case "approved":
+      return `Already approved by ${who}. Your click changed nothing.`;
+    case "denied":
+      return `Already denied by ${who}. Your click changed nothing.`;
+    case "expired":
+      return "This request has expired; the command was not run. Ask again to get a new one.";
+    case "superseded":
+      return `${who} wrote something new instead, so this command was not run.`;
+    case "cancelled":
+      return `This was cancelled when ${who} stopped the work; the command was not run.`;
+  }
+}
+
+/** The decision as a line for the card, in words and UTC. */
+export function decisionLine(decided: Entry<"approval-decided">): string {
+  const at = `${new Date(decided.at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const who = decided.by ? visible(decided.by.name) : "nobody";
+  switch (decided.decision) {
+    case "approved":
+      return `Approved by ${who} · ${at}`;
+    case "denied":
+      return `Denied by ${who} · ${at}${decided.reason ? ` · "${visible(decided.reason)}"` : ""}`;
+    case "expired":
+      return `Expired without an answer · ${at} · not run`;
+    case "superseded":
+      return `Not run: ${who} wrote something new instead · ${at}`;
+    case "cancelled":
+      return `Not run: ${who} stopped the work · ${at}`;
+  }
+}
+
+export function deadlineText(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours >= 1) return `${Math.round(hours)} h`;
+  return `${Math.max(1, Math.round(ms / 60_000))} min`;
+}
+
+/** Reasons whose commands need more than the sandbox gives; approving does not change that yet. */
+const BEYOND_SANDBOX = new Set(["network", "install", "outside"]);
+
+export function beyondSandbox(asked: Entry<"approval-asked">): boolean {
+  return asked.sandbox.startsWith("sandboxed") && asked.reasons.some((r) => BEYOND_SANDBOX.has(r.code));
+}
+

@@ -1,0 +1,53 @@
+import { LIMITS } from "../limits.ts";
+import type { Reason } from "./entry.ts";
+import { ask, HIDDEN, type Finding, type Walk } from "./gate/finding.ts";
+import { innerScript, walkText } from "./gate/walk.ts";
+import type { Judgement, Place } from "./ports.ts";
+
+/** A card holds no more reasons than a person reads. */
+const MOST_REASONS = 8;
+
+/**
+ * What may happen with a command line: `auto` runs by itself, `ask` waits for a person, `deny` never runs. The
+ * strictest part of the line decides, and whatever is not understood asks. Pure, apart from the place's
+ * `realpath`; never throws. First form: both postures judge the same.
+ */
+export function judge(command: string, place: Place): Judgement {
+  const findings: Finding[] = [];
+  const add = (finding: Finding): void => void findings.push(finding);
+  const walk: Walk = { place, add, cwds: [place.cwd], depth: 0, piped: null, script: innerScript };
+  if (HIDDEN.test(command)) ask(walk, "unreadable", "contains characters that cannot be seen or that turn the text around");
+  if (bytesOf(command) > LIMITS.gateBytes) {
+    ask(walk, "too-long", `is longer than the ${LIMITS.gateBytes} bytes that are judged`);
+  } else if (/^\s*$/.test(command)) {
+    ask(walk, "unknown", "contains no command");
+  } else {
+    look(command, walk);
+  }
+  return judgementOf(findings);
+}
+
+function look(command: string, walk: Walk): void {
+  try {
+    walkText(command, walk);
+  } catch {
+    // The parser or the walk met what it was not made for (such as too deep a nesting): that asks too.
+    ask(walk, "unparsed", "is too intricate to be judged");
+  }
+}
+
+function judgementOf(findings: Finding[]): Judgement {
+  const denied = findings.filter((one) => one.verdict === "deny");
+  const kept = denied.length > 0 ? denied : findings;
+  const reasons = new Map<string, Reason>();
+  for (const { code, text } of kept) reasons.set(`${code} ${text}`, { code, text });
+  const first = kept[0];
+  if (first === undefined) return { verdict: "auto", reasons: [], rule: "read-only" };
+  const rule = denied.length > 0 ? `refused/${first.code}` : `ask/${first.code}`;
+  return { verdict: first.verdict, reasons: [...reasons.values()].slice(0, MOST_REASONS), rule };
+}
+
+/** UTF-8 bytes; long lines are not encoded to find out. */
+function bytesOf(text: string): number {
+  return text.length > LIMITS.gateBytes ? text.length : new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,150 @@
+import { riskOf } from "./asks.ts";
+import { ask, deny, show, type Walk } from "./finding.ts";
+import { join, unwrap } from "./launchers.ts";
+import { optionTable, readOptions } from "./options.ts";
+import { isInside, normalise } from "./paths.ts";
+import { findReader, judgeReader } from "./reader.ts";
+import { judgeRefused } from "./refused.ts";
+import type { Arg } from "./words.ts";
+
+/** Folders whose programs are known by their bare name. */
+const PROGRAM_FOLDER = /^\/(?:usr\/)?(?:local\/)?s?bin\/([^/]+)$/;
+const SHELL = /^(?:ba|da|z|k|mk|a|fi|r?ba)?sh$/;
+/** More folders than this at once are not followed. */
+const MOST_FOLDERS = 8;
+
+/**
+ * Judges one command: what it is, what it starts, what it touches. `input` is what it reads from the line itself.
+ * `own` says that the shell of the line runs it, so that `cd` counts for what follows.
+ */
+export function judgeCommand(argv: Arg[], input: string | null, walk: Walk, own = true): void {
+  const first = argv[0];
+  if (first === undefined) return;
+  const args = argv.slice(1);
+  const name = nameOf(first, walk);
+  judgeRefused(name, args, walk);
+  if (!first.literal || first.glob >= 0) {
+    ask(walk, "dynamic", `which program ${show(first.text)} is cannot be read from the line`);
+    if (/[$`]/.test(name)) return;
+  }
+  if (name === "cd" && own) judgeCd(args, walk);
+  else if (name === "git") judgeGit(args, walk);
+  else if (SHELL.test(name)) judgeShell(name, args, input, walk);
+  else if (!judgeListed(name, args, walk) && !judgeLauncher(name, args, input, walk, own)) judgeOther(name, args, walk);
+}
+
+/** `ls` for `ls` and for `/usr/bin/ls`; a program of the workspace keeps its path. */
+function nameOf(first: Arg, walk: Walk): string {
+  if (!first.value.includes("/")) return first.value;
+  const name = PROGRAM_FOLDER.exec(normalise(walk.cwds[0] ?? "/", first.value))?.[1];
+  return name === undefined || name === "cd" ? first.value : name;
+}
+
+function judgeListed(name: string, args: Arg[], walk: Walk): boolean {
+  if (name === "[") {
+    if (args.at(-1)?.value !== "]") return false;
+    return judgeListed("test", args.slice(0, -1), walk);
+  }
+  if (name === "command" && !/^-[vV]/.test(args[0]?.value ?? "")) return false;
+  const found = findReader(name, args);
+  if (found === null || !judgeReader(found.called, found.entry, found.args, walk)) return false;
+  if (name === "find") judgeFind(found.args, walk);
+  return true;
+}
+
+const GIT_GLOBALS = optionTable("-C=path -P --no-pager --no-optional-locks --literal-pathspecs");
+
+/** Reads what stands between `git` and its subcommand, then the subcommand in the folder that `-C` names. */
+function judgeGit(args: Arg[], walk: Walk): void {
+  const read = readOptions(GIT_GLOBALS, args, { ordered: true });
+  if (read.unknown !== null && args.length > 1) ask(walk, "interp", `${show(`git ${read.unknown.text}`)} changes what git runs`);
+  let cwds = walk.cwds;
+  for (const { value } of read.used) {
+    if (value === null || !value.literal) continue;
+    if (!cwds.every((cwd) => isInside(walk.place, cwd, value.value))) ask(walk, "outside", `${show(value.text)} leads out of the workspace`);
+    cwds = cwds.map((cwd) => normalise(cwd, value.value));
+  }
+  const after = read.unknown === null ? read.operands : args;
+  if (!judgeListed("git", after, { ...walk, cwds })) judgeOther("git", after, walk);
+}
+
+/** `find -exec` starts the command between it and `;` or `+`. */
+function judgeFind(args: Arg[], walk: Walk): void {
+  for (const [index, arg] of args.entries()) {
+    if (arg.value === "-delete") ask(walk, "delete", "`find -delete` deletes");
+    if (!/^-(?:exec|ok)(?:dir)?$/.test(arg.value)) continue;
+    const rest = args.slice(index + 1);
+    const end = rest.findIndex((one) => one.value === ";" || one.value === "+");
+    judgeCommand(end < 0 ? rest : rest.slice(0, end), null, walk, false);
+  }
+}
+
+function judgeLauncher(name: string, args: Arg[], input: string | null, walk: Walk, own: boolean): boolean {
+  const inner = unwrap(name, args, input);
+  if (inner === null) return false;
+  if (name === "env" && inner.commands.length === 0 && inner.scripts.length === 0) {
+    deny(walk, "secrets", "`env` shows the environment");
+  }
+  for (const assign of inner.assigns) ask(walk, "env", `sets ${show(assign.text)} for what it runs`);
+  if (inner.code !== null) ask(walk, inner.code, `${show(name)} runs another command in its own way`);
+  else if (!inner.clear) ask(walk, "unknown", `how ${show(name)} runs the rest is not clear`);
+  for (const script of inner.scripts) judgeText(script, walk);
+  const same = own && (name === "builtin" || name === "command");
+  for (const command of inner.commands) judgeCommand(command, input, inner.clear ? walk : onlyRefusals(walk), same);
+  return true;
+}
+
+/** For guesses at what a launcher starts: a guess may refuse, but gives no reason to ask of its own. */
+function onlyRefusals(walk: Walk): Walk {
+  return { ...walk, add: (finding) => (finding.verdict === "deny" ? walk.add(finding) : undefined) };
+}
+
+/** A line that is handed to a shell: its text is judged even where parts of it are not known. */
+function judgeText(script: Arg, walk: Walk): void {
+  if (!script.literal) ask(walk, "dynamic", `what ${show(script.text)} runs cannot be read from the line`);
+  walk.script(script.value, walk);
+}
+
+function judgeShell(name: string, args: Arg[], input: string | null, walk: Walk): void {
+  const at = args.findIndex((arg) => /^-[A-Za-z]*c[A-Za-z]*$/.test(arg.value));
+  if (at >= 0) {
+    const script = args.slice(at + 1).find((arg, index, rest) => !/^[-+]/.test(arg.value) && !/^[-+]o$/.test(rest[index - 1]?.value ?? ""));
+    if (at > 0 || !/^(?:ba|da)?sh$/.test(name) || !/^-[eux]*c$/.test(args[0]?.value ?? "") || args[1] !== script || script === undefined || !args.every((arg) => arg.literal && arg.glob < 0)) {
+      ask(walk, "interp", `${show(name)} is started in a way that is not plain`);
+    }
+    if (script !== undefined) judgeText(script, walk);
+    return;
+  }
+  const file = args.find((arg) => !/^[-+]/.test(arg.value));
+  ask(walk, "interp", `${show(file === undefined ? name : `${name} ${file.text}`)} runs ${file === undefined ? "what it reads" : "a script"}`);
+  if (input !== null) walk.script(input, walk);
+}
+
+/** Whatever is neither listed nor a launcher asks; text that it would run is still searched for refusals. */
+function judgeOther(name: string, args: Arg[], walk: Walk): void {
+  const { shown, code, text } = riskOf(name, args);
+  ask(walk, code, `${show(shown)} ${text}`);
+  if (name === "eval") judgeText(join(args), walk);
+  if (name === "trap" && args[0] !== undefined) judgeText(args[0], walk);
+  if (name === "alias") for (const arg of args) walk.script(arg.value.slice(arg.value.indexOf("=") + 1), walk);
+  if (name === "fd" || name === "fdfind") {
+    const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.value));
+    if (at >= 0) judgeCommand(args.slice(at + 1), null, walk, false);
+  }
+  const outside = args.find((arg) => arg.literal && /^(?:\/|\.\.)/.test(arg.value) && !walk.cwds.every((cwd) => isInside(walk.place, cwd, arg.value)));
+  if (outside !== undefined) ask(walk, "outside", `${show(outside.text)} leads out of the workspace`);
+}
+
+/** `cd` into a folder of the workspace is followed; whether it succeeds is not known here (see walk.ts). */
+function judgeCd(args: Arg[], walk: Walk): void {
+  const words = args[0]?.value === "--" ? args.slice(1) : args;
+  const to = words[0];
+  if (words.length !== 1 || to === undefined || to.value.startsWith("-") || to.value === "" || to.glob >= 0 || !to.literal) {
+    ask(walk, "dynamic", `where ${show(["cd", ...args.map((arg) => arg.text)].join(" "))} leads cannot be read from the line`);
+    return;
+  }
+  if (!walk.cwds.every((cwd) => isInside(walk.place, cwd, normalise(cwd, to.value)))) {
+    ask(walk, "outside", `${show(`cd ${to.text}`)} leaves the workspace`);
+  }
+  walk.cwds = [...new Set(walk.cwds.map((cwd) => normalise(cwd, to.value)))].slice(0, MOST_FOLDERS);
+}

@@ -1,0 +1,43 @@
+import type { Place } from "../ports.ts";
+
+/** One thing that the gate saw in a line. No finding at all means that the line runs by itself. */
+export interface Finding {
+  verdict: "ask" | "deny";
+  code: string;
+  text: string;
+}
+
+/** What is known at one point of the walk through a line. */
+export interface Walk {
+  place: Place;
+  add: (finding: Finding) => void;
+  /** Folders that commands may run in at this point: more than one when a `cd` may have failed. */
+  cwds: string[];
+  /** How many shells deep: `bash -c "bash -c ..."`. */
+  depth: number;
+  /** Literal text that the command before writes into this one's input. */
+  piped: string | null;
+  /** Judges text that the line hands to a shell, as part of the same line. */
+  script: (text: string, walk: Walk) => void;
+}
+
+export function ask(walk: Walk, code: string, text: string): void {
+  walk.add({ verdict: "ask", code, text });
+}
+
+export function deny(walk: Walk, code: string, text: string): void {
+  walk.add({ verdict: "deny", code, text });
+}
+
+/** Whatever cannot be seen or turns the direction of text; newline and tab are seen. */
+export const HIDDEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/u;
+const HIDDEN_ALL = new RegExp(HIDDEN, "gu");
+
+/** A piece of the line for a reason: in backticks, short, on one line, nothing invisible. */
+export function show(text: string): string {
+  const seen = text
+    .replace(HIDDEN_ALL, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+    .replace(/\s+/g, " ")
+    .replaceAll("`", "'");
+  return `\`${seen.length > 60 ? `${seen.slice(0, 57)}...` : seen}\``;
+}

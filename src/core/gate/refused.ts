@@ -1,0 +1,162 @@
+import { deny, show, type Walk } from "./finding.ts";
+import { normalise, within } from "./paths.ts";
+import { calledCommands, isSecretName, refusedArgument, refusedCode } from "./secrets.ts";
+import type { Arg } from "./words.ts";
+
+/** Programs that never run, whatever their arguments and whoever approves. */
+const NEVER: Record<string, { names: string; text: string }> = {
+  privilege: {
+    names: "sudo su doas pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
+    text: "takes or gives more rights",
+  },
+  power: { names: "reboot shutdown halt poweroff telinit kexec", text: "stops the machine" },
+  disk: {
+    names: "mkfs mkswap mke2fs mkdosfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup lvremove vgremove pvremove pvcreate zpool mdadm",
+    text: "overwrites disks",
+  },
+  escape: { names: "nsenter chroot unshare pivot_root insmod modprobe rmmod debugfs", text: "leaves the sandbox" },
+};
+
+const NAMES = new Map<string, { code: string; text: string }>();
+for (const [code, { names, text }] of Object.entries(NEVER)) for (const name of names.split(" ")) NAMES.set(name, { code, text });
+
+/** They show or make names, sizes and kinds, or use a key as it is meant; they do not show what is in a file. */
+const LOOKERS = new Set("ls dir stat test [ file du df tree realpath readlink lsblk blkid cd mkdir chmod ssh-keygen ssh-add ssh-copy-id".split(" "));
+/** Their words are text; a path among them is not opened. */
+const SPEAKERS = new Set("echo printf true false : which type command basename dirname seq git export alias man".split(" "));
+/** Their first word is a pattern or a script. */
+const SEARCHERS = new Set("grep egrep fgrep zgrep rg ag ack sed awk gawk mawk nawk jq yq perl".split(" "));
+const CODERS = /^(?:[gmn]?awk|python[\d.]*|node|deno|bun|perl|ruby|php|lua|jq)$/;
+const SYSTEM_FOLDERS = new Set(
+  "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /var/lib /var/log".split(" "),
+);
+const POWER_VERB = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|hybrid-sleep|soft-reboot|rescue|emergency)$/;
+const POWER_TARGET = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency)\.target$/;
+
+/** Adds a `deny` for whatever this call does that is always refused. `name` is the program without its folder. */
+export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
+  const never = NAMES.get(name) ?? (name.startsWith("mkfs.") ? NAMES.get("mkfs") : undefined);
+  if (never !== undefined) deny(walk, never.code, `${show(name)} ${never.text}`);
+  const values = args.map((arg) => arg.value);
+  if (isPower(name, values)) deny(walk, "power", `${show([name, ...values].join(" "))} stops the machine`);
+  if (/^(?:fdisk|sfdisk|gdisk|parted)$/.test(name) && !values.some((one) => /^(?:-l|--list|print)$/.test(one))) {
+    deny(walk, "disk", `${show(name)} overwrites disks`);
+  }
+  if (showsEnvironment(name, values)) deny(walk, "secrets", `${show([name, ...values].join(" "))} shows the environment`);
+  if (isSetuid(name, values)) deny(walk, "privilege", `${show([name, ...values].join(" "))} gives a program more rights`);
+  if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox`);
+  for (const arg of wiped(name, args, walk)) deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would wipe a system, home or parent folder`);
+  judgeArguments(name, args, walk);
+  if (CODERS.test(name)) judgeCode(name, args, walk);
+}
+
+function judgeArguments(name: string, args: Arg[], walk: Walk): void {
+  if (SPEAKERS.has(name) && !args.some((arg) => arg.value === "--no-index")) return;
+  for (const arg of openedBy(name, args)) {
+    const refusal = refusedArgument(arg, walk.cwds);
+    if (refusal === null || (LOOKERS.has(name) && !arg.value.includes("/proc/"))) continue;
+    deny(walk, refusal.code, `${show(arg.text)} ${refusal.text}`);
+  }
+}
+
+/** The arguments that may be files which the program opens and shows or sends. */
+function openedBy(name: string, args: Arg[]): Arg[] {
+  if (SEARCHERS.has(name)) return withoutPattern(args);
+  if (/^(?:ssh|scp|sftp)$/.test(name)) return args.filter((_, index) => args[index - 1]?.value !== "-i");
+  return args;
+}
+
+function judgeCode(name: string, args: Arg[], walk: Walk): void {
+  for (const arg of name === "jq" ? jqFilter(args) : args) {
+    const refusal = refusedCode(name, arg.value);
+    if (refusal !== null) deny(walk, refusal.code, `${show(name)} ${refusal.text}`);
+    if (name !== "jq") for (const called of calledCommands(arg.value)) walk.script(called, walk);
+  }
+}
+
+/** The filter alone: a file or a variable of jq may well be named `env`. */
+function jqFilter(args: Arg[]): Arg[] {
+  const named = /^--(?:arg|argjson|slurpfile|rawfile)$/;
+  const words = args.filter((_, index) => !named.test(args[index - 1]?.value ?? "") && !named.test(args[index - 2]?.value ?? ""));
+  return words.filter((arg) => !arg.value.startsWith("-")).slice(0, 1);
+}
+
+/** The arguments without the pattern: the first operand, or what follows `-e`. */
+function withoutPattern(args: Arg[]): Arg[] {
+  const given = args.findIndex((arg) => arg.value === "-e");
+  const pattern = given >= 0 ? given + 1 : args.findIndex((arg) => !arg.value.startsWith("-"));
+  return args.filter((_, index) => index !== pattern);
+}
+
+function isPower(name: string, values: string[]): boolean {
+  if (name === "init") return values.some((one) => /^[0-6sSu]$/.test(one));
+  if (name !== "systemctl" && name !== "loginctl") return false;
+  const words = values.filter((one) => !one.startsWith("-"));
+  return POWER_VERB.test(words[0] ?? "") || (/^(?:start|isolate)$/.test(words[0] ?? "") && words.some((one) => POWER_TARGET.test(one)));
+}
+
+/** Commands that print every variable, or one that holds a secret. `env` with a command is a launcher. */
+function showsEnvironment(name: string, values: string[]): boolean {
+  const words = values.filter((one) => !one.startsWith("-"));
+  const flags = values.filter((one) => one.startsWith("-")).join("");
+  if (name === "printenv") return words.length === 0 || words.some(isSecretName);
+  if (name === "set") return values.length === 0;
+  if (name === "export" || name === "readonly") return words.length === 0 && !flags.includes("f");
+  if (name !== "declare" && name !== "typeset" && name !== "local") return false;
+  return words.length === 0 ? !/[fF]/.test(flags) : flags.includes("p") && words.some(isSecretName);
+}
+
+function isSetuid(name: string, values: string[]): boolean {
+  if (name !== "chmod") return false;
+  const mode = values.find((one) => !/^-(?:[Rcfv]+$|-)/.test(one)) ?? "";
+  return /^0?[4-7]\d{3}$/.test(mode) || /(?:^|,)(?:\w*[ua]\w*)?[+=][rwxX]*s/.test(mode);
+}
+
+function isEscape(name: string, values: string[]): boolean {
+  const line = values.join(" ");
+  if (name === "mount") return /(?:^|[\s,])-{0,2}r?bind\b/.test(line);
+  if (name !== "docker" && name !== "podman" && name !== "nerdctl") return false;
+  return (
+    /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|SYS_ADMIN|CAP_SYS_ADMIN))\b/i.test(line) ||
+    /(?:^| )(?:-v ?|--volume[= ])\/(?:|etc|root|home|var|proc|sys|dev|var\/run)\/?:/.test(line) ||
+    /\b(?:source|src)=\/(?:,|$| )/.test(line) ||
+    /docker\.sock/.test(line)
+  );
+}
+
+/** The arguments whose deletion would take a root, a home, a system folder or a folder above the workspace. */
+function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
+  const values = args.map((arg) => arg.value);
+  const words = args.filter((arg) => !arg.value.startsWith("-"));
+  const targets: Record<string, () => Arg[]> = {
+    rm: () => words,
+    shred: () => words,
+    srm: () => words,
+    mv: () => words.slice(0, -1),
+    find: () => (values.some((one) => /^(?:-delete|rm|shred|unlink)$/.test(one)) ? startsOf(args) : []),
+    rsync: () => (values.some((one) => one.startsWith("--del")) ? words.slice(-1) : []),
+  };
+  const chosen = Object.hasOwn(targets, name) ? (targets[name]?.() ?? []) : [];
+  return chosen.filter((arg) => walk.cwds.some((cwd) => isWholeFolder(arg, cwd, walk)));
+}
+
+/** Where `find` starts: what stands before its first condition. */
+function startsOf(args: Arg[]): Arg[] {
+  const first = args.findIndex((arg) => /^[-(!]/.test(arg.value));
+  return first < 0 ? args : args.slice(0, first);
+}
+
+function isWholeFolder(arg: Arg, cwd: string, walk: Walk): boolean {
+  let path = arg.value;
+  const wild = /[*?[]/.exec(path)?.index ?? -1;
+  if (wild >= 0) {
+    const slash = path.lastIndexOf("/", wild);
+    // `build*` names some of what is there; `*`, and any pattern right below the root, all of it.
+    if (slash !== 0 && /\w/.test(path.slice(slash + 1).split("/")[0] ?? "")) return false;
+    path = path.slice(0, slash + 1) || ".";
+  }
+  if (path.startsWith("~") && (arg.tilde || !arg.literal)) return /^~[^/]*(?:\/+\.?)*$/.test(path);
+  const folder = normalise(cwd, path);
+  const workspace = normalise("/", walk.place.workspace);
+  return SYSTEM_FOLDERS.has(folder) || /^\/(?:home|usr)\/[^/]+$/.test(folder) || (folder !== workspace && within(workspace, folder));
+}

@@ -1,0 +1,72 @@
+import { normalise } from "./paths.ts";
+import type { Arg } from "./words.ts";
+
+/** Names of variables that hold the bot's or somebody's secrets. */
+const SECRET_NAME = /(?:^|[^A-Za-z])(?:SLACK|DISCORD|OPENAI)_|TOKEN|SECRET|KEY/;
+
+/** Whether a variable's name tells that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+type Refusal = { code: string; text: string };
+
+const PROCESS_SECRETS = /^\/proc\/(?:.*\/)?(?:environ|auxv|mem)$/;
+const SHADOW = /(?:^|\/)etc\/g?shadow-?$/;
+const HOST_ROOT = /^\/proc\/\d+\/root(?:\/|$)/;
+const SSH_KEYS = /(?:^~|^\/root|^\/home\/[^/]+)\/\.ssh(?:$|\/(?!known_hosts|config$|[^/]*\.pub$))/;
+const RAW_DEVICE = /^\/dev\/(?:(?:sd|hd|vd|xvd)[a-z*?[]|nvme|mmcblk|r?disk|mapper\/|dm-|loop\d|md\d|ram\d|sg\d|nbd\d|mem$|kmem$|port$)/;
+const SOCKET = /(?:docker|containerd|podman|crio)\.sock$/;
+
+/** Why a path may never be opened; null when nothing speaks against it. `path` is absolute, or begins with `~`. */
+function refusedPath(path: string): Refusal | null {
+  if (PROCESS_SECRETS.test(path)) return { code: "secrets", text: "shows another process's environment or memory" };
+  if (SHADOW.test(path)) return { code: "secrets", text: "holds the system's passwords" };
+  if (HOST_ROOT.test(path)) return { code: "escape", text: "leads out of the sandbox" };
+  if (SSH_KEYS.test(path)) return { code: "secrets", text: "holds private keys" };
+  if (RAW_DEVICE.test(path)) return { code: "disk", text: "is a raw device" };
+  if (SOCKET.test(path)) return { code: "escape", text: "is the door to the container engine, which gives the whole machine" };
+  if (path === "/proc/sysrq-trigger") return { code: "power", text: "controls the machine" };
+  return null;
+}
+
+/** The same for an argument, also where the path hangs on something: `of=/dev/sda`, `-f/etc/shadow`, `@/etc/shadow`. */
+export function refusedArgument(arg: Arg, cwds: string[]): Refusal | null {
+  if (/\s/.test(arg.value)) return null;
+  const starts = [0, arg.value.indexOf("=") + 1, arg.value.indexOf("@") + 1, arg.value.startsWith("-") ? 2 : 0];
+  const piece = /^[a-z]+:\/\/(?=\/)/.exec(arg.value);
+  if (piece !== null) starts.push(piece[0].length);
+  for (const start of new Set(starts)) {
+    const path = arg.value.slice(start);
+    const seen = path.startsWith("~") ? [normalise("/", path).slice(1)] : cwds.map((cwd) => normalise(cwd, path));
+    for (const one of seen) {
+      const refusal = refusedPath(one);
+      if (refusal !== null) return refusal;
+    }
+  }
+  return null;
+}
+
+const NAMED_SECRET = /(?:ENVIRON|environ|getenv|process\.env|\bENV\b|\benv\b)[^;]{0,20}?(?:SLACK_|DISCORD_|OPENAI_|TOKEN|SECRET|KEY)/;
+const OPENED_SECRET = /\/etc\/g?shadow\b|\/proc\/[^\s'"]*\/environ\b/;
+const FORKS = /\bfork\s+while\s+fork\b|\bwhile\b.{0,20}\bfork\s*\(/s;
+const WIPES = /\brmtree\(\s*['"][/~]['"]/;
+const JQ_ENVIRONMENT = /\$ENV\b|(?<![.\w$])env\b(?!\s*:)/;
+const CALLS = /\b(?:(?:system|exec)\s*\(?|(?:popen|exec\w+|spawn\w*|run|call|check_output)\s*\(\s*\[?)\s*(['"`])(.+?)\1/gs;
+
+/** What code in the line (`awk '...'`, `python3 -c '...'`) plainly does that is always refused. */
+export function refusedCode(name: string, code: string): Refusal | null {
+  if (name === "jq") {
+    const filter = code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+    return JQ_ENVIRONMENT.test(filter) ? { code: "secrets", text: "shows the environment" } : null;
+  }
+  if (NAMED_SECRET.test(code) || /\bin\s+ENVIRON\b/.test(code)) return { code: "secrets", text: "shows secrets of the environment" };
+  if (OPENED_SECRET.test(code)) return { code: "secrets", text: "opens a file of secrets" };
+  if (FORKS.test(code)) return { code: "forkbomb", text: "starts itself again and again" };
+  return WIPES.test(code) ? { code: "wipe", text: "wipes a root or a home folder" } : null;
+}
+
+/** Command lines that code in the line hands to a shell, as far as they stand there literally. */
+export function calledCommands(code: string): string[] {
+  return [...code.matchAll(CALLS)].map((match) => match[2] ?? "");
+}

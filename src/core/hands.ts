@@ -1,0 +1,25 @@
+import type { Access } from "./access.ts";
+import type { Clock, Ids, Log, Model, Place, Sandbox, Tool, Trace } from "./ports.ts";
+
+/** What a worker works with. Built once in `app.ts`. */
+export interface Hands {
+  log: Log;
+  model: Model;
+  tools: Map<string, Tool>;
+  sandbox: Sandbox;
+  clock: Clock;
+  ids: Ids;
+  trace: Trace;
+  access: Access;
+  /** Workspace name -> its folder and the badge that the self-test measured there. */
+  workspaces: Map<string, { path: string; badge: string }>;
+  posture: Place["posture"];
+  realpath: (path: string) => string | null;
+  /** Name of this machine, kept with each run. */
+  host: string;
+  approvalMs: number;
+  stopPollMs: number;
+  retry: { tries: number; baseMs: number; maxMs: number; retryAfterMaxMs: number };
+  /** Rings for the poster; must not throw. */
+  appended: (conversation: string) => void;
+}

@@ -1,0 +1,162 @@
+import { LIMITS } from "../limits.ts";
+import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
+import { lateAnswer, pressRefusal } from "./approval.ts";
+import { fold } from "./conversation.ts";
+import type { Entry, NewEntry } from "./entry.ts";
+import { messageOf } from "./errors.ts";
+import { type Inbound, saysStop } from "./inbound.ts";
+import { type ArrivalRecord, type Clock, type Log, type Queue, type Reply, type Trace, isEntry } from "./ports.ts";
+
+export interface IntakeDeps {
+  log: Log;
+  queue: Pick<Queue, "wake" | "wakePosts">;
+  clock: Clock;
+  trace: Trace;
+  access: Access;
+}
+
+type Heard = Extract<Inbound, { kind: "mention" | "reply" }>;
+type Press = Extract<Inbound, { kind: "press" }>;
+
+/**
+ * One arrival: decide what it is, keep it, wake who has to act. When it resolves, the arrival is durable (or
+ * rightly without effect) and the platform may be told so. Rejects with REDIS_DOWN: then it was not kept, and
+ * the platform must send it again.
+ */
+export async function intake(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
+  switch (inbound.kind) {
+    case "mention":
+      return await hearMention(inbound, deps);
+    case "reply":
+      return await hearReply(inbound, deps);
+    case "press":
+      return await press(inbound, deps);
+    case "stop":
+      return await stop(inbound, deps);
+    case "edit":
+      return await amend(inbound, { type: "edited", event: inbound.message, text: inbound.text }, deps);
+    case "remove":
+      return await amend(inbound, { type: "removed", event: inbound.message }, deps);
+  }
+}
+
+async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
+  const { log, access } = deps;
+  const head = await log.head(inbound.thread.key);
+  if (head) return await hearIn(head.workspace, inbound, inbound.text, true, deps);
+  const [anyHere] = workspacesOf(access, inbound.thread.channel);
+  const pick = pickWorkspace(access, inbound.thread.channel, inbound.text);
+  if ("problem" in pick) {
+    deps.trace.warn("no-workspace", { channel: inbound.thread.channel, hint: `DECKHAND_CHANNELS=${inbound.thread.channel}=NAME` });
+    if (anyHere && !mayAsk(access, inbound.by, anyHere)) return await notAllowed(inbound, deps);
+    return { whisper: pick.problem };
+  }
+  return await hearIn(pick.workspace, inbound, pick.text, true, deps);
+}
+
+async function hearReply(inbound: Extract<Inbound, { kind: "reply" }>, deps: IntakeDeps): Promise<Reply> {
+  const head = await deps.log.head(inbound.thread.key);
+  if (!head) return {};
+  return await hearIn(head.workspace, inbound, inbound.text, !inbound.elsewhere, deps);
+}
+
+async function hearIn(workspace: string, inbound: Heard, text: string, toBot: boolean, deps: IntakeDeps): Promise<Reply> {
+  if (!mayAsk(deps.access, inbound.by, workspace)) return toBot ? await notAllowed(inbound, deps) : {};
+  if (toBot && saysStop(text) && (await deps.log.head(inbound.thread.key))) return await stop(inbound, deps);
+  if (inbound.kind === "mention" && text.trim() === "" && !inbound.files?.length) {
+    return { whisper: "Tell me what to do, in the same message as the mention." };
+  }
+  const entry: NewEntry<"message"> = {
+    type: "message",
+    event: inbound.event,
+    by: inbound.by,
+    text,
+    to: toBot ? "bot" : "thread",
+    ...(inbound.files ? { files: inbound.files } : {}),
+  };
+  const { platform, key, channel } = inbound.thread;
+  const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
+  await keep({ ...base(inbound, deps), opened, entry, wakes: toBot, ...(toBot ? { supersedes: inbound.by } : {}) }, workspace, deps);
+  return {};
+}
+
+function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversation" | "event" | "at"> {
+  return { conversation: inbound.thread.key, event: inbound.event, at: deps.clock.now() };
+}
+
+/** Keeps the arrival, then rings. A ring that fails is healed by the sweeper: what counts is in the log. */
+async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<void> {
+  const kept = await deps.log.ingest(record);
+  deps.trace.info("arrived", { conversation: record.conversation, type: record.entry.type, kept: kept.kind });
+  await ring(record.conversation, workspace, record.wakes, deps);
+}
+
+async function ring(conversation: string, workspace: string, wakes: boolean, deps: IntakeDeps): Promise<void> {
+  try {
+    if (wakes) await deps.queue.wake(conversation, workspace);
+    await deps.queue.wakePosts(conversation);
+  } catch (thrown) {
+    deps.trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
+  }
+}
+
+async function notAllowed(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
+  const hint = `To allow this person, add ${inbound.by.key} to DECKHAND_USERS.`;
+  deps.trace.warn("not-allowed", { person: inbound.by.key, kind: inbound.by.kind, conversation: inbound.thread.key, hint });
+  const first = await deps.log.once(`told:${inbound.by.key}:${inbound.thread.key}`, LIMITS.seenTime);
+  if (!first) return {};
+  const who = inbound.by.kind === "member" ? "You are not on" : "Guests and people from other organisations are not on";
+  return { whisper: `${who} the list of people who may give me work here, so I did nothing. Whoever runs Deckhand can add you.` };
+}
+
+async function amend(inbound: Inbound, entry: NewEntry<"edited" | "removed">, deps: IntakeDeps): Promise<Reply> {
+  const head = await deps.log.head(inbound.thread.key);
+  if (!head || !mayAsk(deps.access, inbound.by, head.workspace)) return {};
+  const entries = await deps.log.read(inbound.thread.key, 0);
+  const own = entries.find((e) => isEntry(e, "message") && e.event === entry.event && e.by.key === inbound.by.key);
+  if (!own) return {};
+  await keep({ ...base(inbound, deps), entry: { ...entry, parent: own.seq }, wakes: entry.type === "removed" }, head.workspace, deps);
+  return {};
+}
+
+async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
+  const head = await deps.log.head(inbound.thread.key);
+  if (!head) return { whisper: "There is nothing to stop in this thread." };
+  if (!mayAsk(deps.access, inbound.by, head.workspace)) return await notAllowed(inbound, deps);
+  const state = fold(await deps.log.read(inbound.thread.key, 0));
+  if (!state.turn) return { whisper: "Nothing is running in this thread." };
+  const entry: NewEntry<"stop"> = { type: "stop", event: inbound.event, by: inbound.by };
+  await keep({ ...base(inbound, deps), entry, wakes: true }, head.workspace, deps);
+  return {};
+}
+
+async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
+  const { log, clock } = deps;
+  const conversation = await log.approvalOwner(inbound.approval);
+  const asked = conversation ? await findAsked(conversation, inbound.approval, log) : undefined;
+  if (!conversation || !asked) return { whisper: "I do not know this request any more; it is too old. Nothing was changed." };
+  const refused = pressRefusal(deps.access, inbound.by, asked);
+  if (refused) {
+    deps.trace.warn("press-refused", { conversation, person: inbound.by.key, approval: inbound.approval });
+    return { whisper: refused };
+  }
+  const now = clock.now();
+  const wanted = inbound.action === "approve" ? ("approved" as const) : ("denied" as const);
+  const reason = inbound.reason ? { reason: inbound.reason } : {};
+  const decision = now >= asked.deadline ? { decision: "expired" as const } : { decision: wanted, by: inbound.by, ...reason };
+  const decided = await log.decide(inbound.approval, now, decision);
+  await ring(conversation, asked.workspace, true, deps);
+  if (decided.kind === "unknown") return { whisper: "I do not know this request any more. Nothing was changed." };
+  if (decided.kind === "already" || decided.entry.decision === "expired") {
+    // The reply to a press can be lost on the way; then its own winner comes here, and this must be true for him too.
+    const own = decided.entry.by?.key === inbound.by.key && decided.entry.decision === wanted;
+    return { whisper: own ? `You have already ${wanted} this${wanted === "approved" ? "; it runs once" : ""}.` : lateAnswer(decided.entry) };
+  }
+  deps.trace.info("decided", { conversation, approval: inbound.approval, decision: wanted, by: inbound.by.key });
+  return { whisper: wanted === "approved" ? "Approved. It runs now, once." : "Denied. It will not run." };
+}
+
+async function findAsked(conversation: string, approval: string, log: Log): Promise<Entry<"approval-asked"> | undefined> {
+  const entries = await log.read(conversation, 0);
+  return entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === approval);
+}

@@ -1,0 +1,105 @@
+import { type CallState, type Todo, limitReached, next } from "./conversation.ts";
+import type { NewEntry, Person } from "./entry.ts";
+import type { Hands } from "./hands.ts";
+import { askModel } from "./ask-model.ts";
+import { askPerson, interrupted, judgeCalls, refusal, runCall } from "./call.ts";
+import { DeckhandError } from "./errors.ts";
+import { patiently, type Session } from "./session.ts";
+
+/**
+ * The agent loop: look at the log, do what it says is next, append what came of it, until there is nothing to
+ * do: the people are answered, or a person has to decide. It starts anywhere, so that going on after a crash,
+ * a restart or an approval is no special path. Throws REDIS_FENCED when another worker took over.
+ */
+export async function loop(session: Session, hands: Hands, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const todo = next(session.state);
+    if (todo === null) return;
+    await session.append(await perform(todo, session, hands, signal));
+    await session.refresh();
+  }
+}
+
+async function perform(todo: Todo, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+  switch (todo.do) {
+    case "ask-model":
+      return await untilStopped(session, hands, signal, (stopped) => askModel(session, hands, stopped));
+    case "judge":
+      return judgeCalls(todo.calls, session, hands);
+    case "ask-person":
+      return await askPerson(todo.call, session, hands);
+    case "run":
+      return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, signal));
+    case "refuse":
+      return todo.calls.map((call) => refusal(call, todo.why, session, todo.by));
+    case "interrupt":
+      return [interrupted(todo.call)];
+    case "close-approval":
+      await closeApproval(todo.call, session, hands, signal);
+      return [];
+    case "finish":
+      return [finish(todo, session)];
+  }
+}
+
+/** Does the work under a signal that also aborts when somebody stops the conversation. */
+async function untilStopped<T>(
+  session: Session,
+  hands: Hands,
+  signal: AbortSignal,
+  work: (stopped: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const done = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!done.signal.aborted && !stop.signal.aborted) {
+      await hands.clock.sleep(hands.stopPollMs, done.signal);
+      const seq = await hands.log.stopSeq(session.conversation).catch(() => 0); // Redis away: the next poll sees it
+      if (seq > session.state.seq) stop.abort();
+    }
+  };
+  const watching = watch();
+  try {
+    return await work(AbortSignal.any([signal, stop.signal]));
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function closeApproval(call: CallState, session: Session, hands: Hands, signal: AbortSignal): Promise<void> {
+  const by = session.state.stop?.by;
+  const approval = call.asked?.approval ?? "";
+  const cancel = { decision: "cancelled" as const, ...(by ? { by } : {}) };
+  await patiently(() => hands.log.decide(approval, hands.clock.now(), cancel), hands.clock, signal);
+}
+
+function finish(todo: Extract<Todo, { do: "finish" }>, session: Session): NewEntry {
+  const { answers } = todo;
+  const step = session.state.step;
+  if (todo.reason === "answer" && step?.entry.finish === "filter") {
+    const error = new DeckhandError("MODEL_FILTER", "content filter");
+    return { type: "failed", code: error.code, text: error.line(), answers };
+  }
+  if (todo.reason === "answer") {
+    const cut = step?.entry.finish === "cut";
+    return { type: "final", text: step?.entry.text ?? "", answers, reason: "answer", ...(cut ? { cut } : {}) };
+  }
+  if (todo.reason === "limit") {
+    const why = session.state.turn ? limitReached(session.state.turn) : null;
+    return { type: "final", text: `I stopped here: ${why ?? "a limit was reached"}. Reply in this thread to go on.`, answers, reason: "limit" };
+  }
+  return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? []), answers, reason: "stopped" };
+}
+
+function stoppedText(by: Person | undefined, calls: CallState[]): string {
+  const ended = calls.filter((c) => c.ended?.how === "cancelled").map((c) => `Ended: \`${short(c)}\`.`);
+  const notRun = calls.filter((c) => c.ended?.why === "cancelled").map((c) => `Not run: \`${short(c)}\`.`);
+  const what = [...ended, ...notRun].join(" ") || "No command was running.";
+  return `Stopped by ${by?.name ?? "a person"}. ${what}`;
+}
+
+function short(call: CallState): string {
+  const title = (call.judged?.title ?? call.call.name).replaceAll("`", "'").replaceAll("\n", " ");
+  return title.length > 80 ? `${title.slice(0, 79)}…` : title;
+}

@@ -1,0 +1,211 @@
+import { beyondSandbox, deadlineText, decisionLine } from "./approval.ts";
+import { CARD_COMMAND, OUTPUT_IN_POST } from "./call.ts";
+import { type State, emptyState, fold, openApproval, openRun } from "./conversation.ts";
+import type { Entry } from "./entry.ts";
+import { isEntry } from "./ports.ts";
+import type { Block, Post } from "./post.ts";
+import { visible } from "./visible.ts";
+
+/** A post that became due with the entry at `seq`. The same key again is an edit. */
+export interface Due {
+  seq: number;
+  post: Post;
+}
+
+/** What the thread shows. `banner` is said in every status (commands that run without a sandbox). */
+export interface View {
+  due: Due[];
+  /** One status per turn, as it must read now; `over` when the turn has ended. */
+  statuses: { post: Post; over: boolean }[];
+  seq: number;
+}
+
+interface TurnView {
+  first: Entry<"message">;
+  commands: number;
+  end?: Entry<"final" | "failed">;
+}
+
+export function render(entries: Entry[], banner: string | null): View {
+  const state = emptyState();
+  const due: Due[] = [];
+  const turns: TurnView[] = [];
+  for (const entry of entries) {
+    const waiting = openApproval(state);
+    const turn = turns.at(-1);
+    fold([entry], state);
+    if (isEntry(entry, "run-started") && turn) turn.commands += 1;
+    if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn) turn.end = entry;
+    if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
+    const post = postOf(entry, entries, waiting?.asked);
+    if (post) due.push({ seq: entry.seq, post });
+  }
+  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, banner), over: turn.end !== undefined }));
+  for (const item of due) item.post = statuses.find((s) => s.post.key === item.post.key)?.post ?? item.post;
+  return { due, statuses, seq: state.seq };
+}
+
+function openTurnView(state: State, entry: Entry, turns: TurnView[], due: Due[]): void {
+  const first = state.unanswered.find((m) => m.seq === state.turn?.first);
+  if (!first) return;
+  turns.push({ first, commands: 0 });
+  // The place of the status in the thread; its words come from the state at the end.
+  due.push({ seq: entry.seq, post: { key: `status:${first.seq}`, lane: "status", blocks: [] } });
+}
+
+function postOf(entry: Entry, entries: Entry[], waiting: Entry<"approval-asked"> | undefined): Post | null {
+  switch (entry.type) {
+    case "message":
+      return waiting && entry.to === "bot" && entry.by.key !== waiting.requester.key ? keptPost(entry) : null;
+    case "approval-asked":
+      return card(entry, decisionFor(entry.approval, entries), textBefore(entry.call, entries));
+    case "approval-decided": {
+      const asked = entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === entry.approval);
+      return asked ? card(asked, entry, textBefore(asked.call, entries)) : null;
+    }
+    case "run-ended":
+      return runPost(entry, entries);
+    case "final":
+      return finalPost(entry);
+    case "failed":
+      return { key: `failed:${entry.seq}`, lane: "answer", blocks: [{ kind: "text", text: visible(entry.text) }] };
+    default:
+      return null;
+  }
+}
+
+function keptPost(entry: Entry<"message">): Post {
+  const text = `${visible(entry.by.name)}, I keep this for when the request above is decided.`;
+  return { key: `kept:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text }] };
+}
+
+function finalPost(entry: Entry<"final">): Post {
+  const text = entry.text.trim() || "Done.";
+  const blocks: Block[] = [entry.reason === "answer" ? { kind: "markdown", text } : { kind: "text", text: visible(text) }];
+  if (entry.cut) blocks.push({ kind: "note", text: "Output cut: the model reached its limit of length. Ask it to go on." });
+  return { key: `final:${entry.seq}`, lane: "answer", blocks };
+}
+
+function decisionFor(approval: string, entries: Entry[]): Entry<"approval-decided"> | undefined {
+  return entries.filter((e) => isEntry(e, "approval-decided")).find((e) => e.approval === approval);
+}
+
+/** What the model said before its first call of the step; shown once, with that call. */
+function textBefore(call: string, entries: Entry[]): string {
+  const step = entries.filter((e) => isEntry(e, "model")).find((e) => e.calls[0]?.id === call);
+  return step?.text.trim() ?? "";
+}
+
+function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided"> | undefined, said: string): Post {
+  const blocks: Block[] = [];
+  if (said) blocks.push({ kind: "markdown", text: said });
+  const name = visible(asked.requester.name);
+  blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
+  const whole = visible(asked.command);
+  const long = whole.length > CARD_COMMAND;
+  blocks.push({ kind: "code", text: long ? headAndTail(whole, CARD_COMMAND) : whole });
+  const reasons = asked.reasons.map((r) => visible(r.text)).join("; ");
+  blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
+  blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
+  if (beyondSandbox(asked)) {
+    blocks.push({ kind: "note", text: "Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail." });
+  }
+  if (decided) blocks.push({ kind: "text", text: decisionLine(decided) });
+  else blocks.push(...question(asked));
+  const file = long ? { file: { name: "command.sh", blob: `cmd:${asked.approval}` } } : {};
+  return { key: `approval:${asked.approval}`, lane: "approval", blocks, ...file };
+}
+
+function question(asked: Entry<"approval-asked">): Block[] {
+  const expires = `Expires in ${deadlineText(asked.deadline - asked.at)}. Writing something new here withdraws it.`;
+  const nobody = asked.approvers.length === 0 ? " Nobody may approve yet: DECKHAND_APPROVERS is not set." : "";
+  return [
+    { kind: "note", text: expires + nobody },
+    {
+      kind: "buttons",
+      buttons: [
+        { action: "approve", label: "Approve", style: "primary", value: asked.approval },
+        { action: "deny", label: "Deny", style: "danger", value: asked.approval },
+      ],
+    },
+  ];
+}
+
+/** Refusals that the card or the stop line already tells. */
+const TOLD_ELSEWHERE = new Set(["denied", "expired", "superseded", "cancelled"]);
+
+function runPost(ended: Entry<"run-ended">, entries: Entry[]): Post | null {
+  if (ended.how === "refused" && TOLD_ELSEWHERE.has(ended.why ?? "")) return null;
+  const judged = entries.filter((e) => isEntry(e, "judged")).find((e) => e.call === ended.call);
+  const asked = entries.some((e) => isEntry(e, "approval-asked") && e.call === ended.call);
+  const said = asked ? "" : textBefore(ended.call, entries);
+  const blocks: Block[] = said ? [{ kind: "markdown", text: said }] : [];
+  const output = visible(ended.how === "refused" && ended.why !== "sandbox" ? "" : ended.output.text);
+  const command = judged ? `$ ${headAndTail(visible(judged.title), 1_000)}` : "";
+  const shown = [command, headAndTail(output, OUTPUT_IN_POST)].filter(Boolean).join("\n");
+  if (shown) blocks.push({ kind: "code", text: shown });
+  blocks.push({ kind: "note", text: endNote(ended, output === "") });
+  const file = ended.output.blob ? { file: { name: "output.txt", blob: ended.output.blob } } : {};
+  return { key: `run:${ended.seq}`, lane: "output", blocks, ...file };
+}
+
+function endNote(ended: Entry<"run-ended">, silent: boolean): string {
+  const seconds = `${(ended.ms / 1000).toFixed(1)} s`;
+  const nothing = silent ? "(no output) · " : "";
+  switch (ended.how) {
+    case "exited":
+      return `${nothing}exit ${ended.exit ?? "?"} · ${seconds}`;
+    case "timeout":
+      return `${nothing}ended at its time limit after ${seconds}, with everything it had started`;
+    case "flood":
+      return `ended after ${seconds}: it printed too much (${ended.output.bytes} bytes)`;
+    case "cancelled":
+      return `${nothing}stopped by ${visible(ended.by?.name ?? "a person")} after ${seconds}`;
+    case "interrupted":
+      return "Deckhand was restarted while this ran. It may have run, wholly or in part; it was not run again.";
+    case "refused":
+      return ended.why === "cut" ? "Output cut: the model's message was not complete, so its command was not run." : visible(ended.output.text);
+  }
+}
+
+function statusPost(turn: TurnView, state: State, banner: string | null): Post {
+  const blocks: Block[] = [{ kind: "text", text: turn.end ? endedText(turn) : activity(state) }];
+  if (banner) blocks.push({ kind: "note", text: banner });
+  if (!turn.end) {
+    const value = state.opened?.thread ?? "";
+    blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
+  }
+  return { key: `status:${turn.first.seq}`, lane: "status", blocks };
+}
+
+function activity(state: State): string {
+  if (state.stop) return "Stopping …";
+  const running = openRun(state);
+  if (running?.started) return `Running: ${oneLine(running.started.command)}`;
+  if (openApproval(state)) return "Waiting for a decision on the request below.";
+  return state.turn?.steps ? "Thinking about what came out …" : "On it. Thinking …";
+}
+
+function endedText(turn: TurnView): string {
+  const seconds = Math.max(0, Math.round(((turn.end?.at ?? 0) - turn.first.at) / 1000));
+  const count = turn.commands === 1 ? "1 command" : `${turn.commands} commands`;
+  return `${endWord(turn.end)} · ${count} · ${seconds} s`;
+}
+
+function endWord(end: Entry<"final" | "failed"> | undefined): string {
+  if (!end || isEntry(end, "failed")) return "Not done";
+  return end.reason === "answer" ? "Done" : end.reason === "stopped" ? "Stopped" : "Paused at a limit";
+}
+
+function oneLine(command: string): string {
+  const line = visible(command.replaceAll("\n", " "));
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}
+
+/** At most about `max` characters: the beginning and the end, with a line that says what is left out. */
+export function headAndTail(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const head = Math.floor(max * 0.4);
+  const tail = max - head;
+  return `${text.slice(0, head).toWellFormed()}\n[... ${text.length - max} characters left out, see the file ...]\n${text.slice(-tail).toWellFormed()}`;
+}

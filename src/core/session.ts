@@ -1,0 +1,63 @@
+import { type State, emptyState, fold } from "./conversation.ts";
+import type { Entry, NewEntry } from "./entry.ts";
+import { DeckhandError } from "./errors.ts";
+import type { Clock, Ids, Log } from "./ports.ts";
+
+/** One worker's hold on one conversation: the entries it has read, their fold, and the right to append. */
+export interface Session {
+  readonly conversation: string;
+  readonly entries: Entry[];
+  readonly state: State;
+  /** Reads what has come in since. */
+  refresh(): Promise<void>;
+  /** Appends, durable when it resolves, and reads on. Throws REDIS_FENCED when another worker took over. */
+  append(entries: NewEntry[]): Promise<void>;
+}
+
+interface Parts {
+  log: Log;
+  clock: Clock;
+  ids: Ids;
+  signal: AbortSignal;
+  /** Called after each append, so that the thread is brought up to date. */
+  appended: (conversation: string) => void;
+}
+
+export async function openSession(conversation: string, epoch: number, parts: Parts): Promise<Session> {
+  const { log, clock, ids, signal } = parts;
+  const entries: Entry[] = [];
+  const state = emptyState();
+  const session: Session = {
+    conversation,
+    entries,
+    state,
+    async refresh() {
+      const fresh = await patiently(() => log.read(conversation, state.seq), clock, signal);
+      entries.push(...fresh);
+      fold(fresh, state);
+    },
+    async append(news) {
+      if (news.length === 0) return;
+      const op = ids.token();
+      const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);
+      if (done.kind === "fenced") throw new DeckhandError("REDIS_FENCED");
+      await session.refresh();
+      parts.appended(conversation);
+    },
+  };
+  await session.refresh();
+  return session;
+}
+
+/** Repeats an act of the log while Redis is away: every act may be repeated with the same arguments. */
+export async function patiently<T>(act: () => Promise<T>, clock: Clock, signal: AbortSignal): Promise<T> {
+  for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2000)) {
+    try {
+      return await act();
+    } catch (thrown) {
+      const away = thrown instanceof DeckhandError && thrown.code === "REDIS_DOWN";
+      if (!away || signal.aborted) throw thrown;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import type { Decision, Entry, Reason, Usage } from "./entry.ts";
+import { isEntry } from "./ports.ts";
+import { visible } from "./visible.ts";
+
+/** What happened in a conversation, as a tree: turn -> step -> call. Times are milliseconds. */
+export interface TurnTrace {
+  turn: number;
+  at: string;
+  messages: { seq: number; by: string; text: string }[];
+  steps: StepTrace[];
+  end: { kind: string; text: string; ms: number } | null;
+  tokens: { prompt: number | null; completion: number | null };
+}
+
+export interface StepTrace {
+  seq: number;
+  model: string;
+  finish: string;
+  ms: number;
+  tries: number;
+  usage: Usage;
+  text: string;
+  calls: CallTrace[];
+}
+
+export interface CallTrace {
+  id: string;
+  name: string;
+  title: string;
+  verdict: string | null;
+  rule: string | null;
+  reasons: Reason[];
+  approval: { id: string; asked: string; decision: Decision | "open"; by: string | null; waitedMs: number | null } | null;
+  sandbox: string | null;
+  result: { how: string; exit: number | null; ms: number; bytes: number; why: string | null } | null;
+}
+
+export function traceTree(entries: Entry[]): TurnTrace[] {
+  const turns: TurnTrace[] = [];
+  for (const entry of entries) {
+    const open = turns.at(-1)?.end === null ? turns.at(-1) : undefined;
+    if (isEntry(entry, "message") && entry.to === "bot") {
+      const turn = open ?? newTurn(turns, entry);
+      turn.messages.push({ seq: entry.seq, by: entry.by.name, text: entry.text });
+    } else if (isEntry(entry, "model")) {
+      const turn = open ?? newTurn(turns, entry);
+      turn.steps.push(stepOf(entry));
+      turn.tokens.prompt = add(turn.tokens.prompt, entry.usage.prompt);
+      turn.tokens.completion = add(turn.tokens.completion, entry.usage.completion);
+    } else if (open && (isEntry(entry, "final") || isEntry(entry, "failed"))) {
+      const kind = isEntry(entry, "final") ? entry.reason : entry.code;
+      open.end = { kind, text: entry.text, ms: entry.at - Date.parse(open.at) };
+    } else if (open) {
+      happened(open, entry);
+    }
+  }
+  return turns;
+}
+
+function newTurn(turns: TurnTrace[], entry: Entry): TurnTrace {
+  const turn: TurnTrace = {
+    turn: turns.length + 1,
+    at: new Date(entry.at).toISOString(),
+    messages: [],
+    steps: [],
+    end: null,
+    tokens: { prompt: null, completion: null },
+  };
+  turns.push(turn);
+  return turn;
+}
+
+/** A missing figure stays missing: null and null is null, not 0. */
+function add(a: number | null, b: number | null): number | null {
+  return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
+}
+
+function stepOf(entry: Entry<"model">): StepTrace {
+  const { seq, model, finish, ms, tries, usage, text } = entry;
+  const calls = entry.calls.map((call) => ({
+    id: call.id,
+    name: call.name,
+    title: call.raw,
+    verdict: null,
+    rule: null,
+    reasons: [],
+    approval: null,
+    sandbox: null,
+    result: null,
+  }));
+  return { seq, model, finish, ms, tries, usage, text, calls };
+}
+
+function happened(turn: TurnTrace, entry: Entry): void {
+  if (!("call" in entry)) return;
+  const call = turn.steps.flatMap((s) => s.calls).find((c) => c.id === entry.call);
+  if (!call) return;
+  if (isEntry(entry, "judged")) {
+    Object.assign(call, { title: entry.title, verdict: entry.verdict, rule: entry.rule, reasons: entry.reasons });
+  } else if (isEntry(entry, "approval-asked")) {
+    const asked = new Date(entry.at).toISOString();
+    call.approval = { id: entry.approval, asked, decision: "open", by: null, waitedMs: null };
+  } else if (isEntry(entry, "approval-decided") && call.approval) {
+    const waitedMs = entry.at - Date.parse(call.approval.asked);
+    call.approval = { ...call.approval, decision: entry.decision, by: entry.by?.name ?? null, waitedMs };
+  } else if (isEntry(entry, "run-started")) {
+    call.sandbox = entry.sandbox;
+  } else if (isEntry(entry, "run-ended")) {
+    call.result = { how: entry.how, exit: entry.exit, ms: entry.ms, bytes: entry.output.bytes, why: entry.why ?? null };
+  }
+}
+
+/** The tree as indented lines for a terminal. */
+export function traceLines(turns: TurnTrace[]): string[] {
+  return turns.flatMap((turn) => [
+    `turn ${turn.turn} · ${turn.at} · tokens ${tokens(turn.tokens)}`,
+    ...turn.messages.map((m) => `  ${visible(m.by)}: ${clip(m.text)}`),
+    ...turn.steps.flatMap(stepLines),
+    turn.end ? `  end: ${turn.end.kind} after ${seconds(turn.end.ms)} · ${clip(turn.end.text)}` : "  not ended",
+  ]);
+}
+
+function stepLines(step: StepTrace): string[] {
+  const tries = step.tries > 1 ? ` · ${step.tries} tries` : "";
+  const head = `  step ${step.seq} · model ${visible(step.model)} · ${step.finish} · ${seconds(step.ms)}${tries} · tokens ${tokens(step.usage)}`;
+  return [head, ...step.calls.flatMap(callLines)];
+}
+
+function callLines(call: CallTrace): string[] {
+  const lines = [`    call ${call.id} ${visible(call.name)}: ${clip(call.title)}`];
+  if (call.verdict) {
+    const reasons = call.reasons.map((r) => `${r.code}: ${visible(r.text)}`).join("; ");
+    lines.push(`      gate: ${call.verdict} by ${call.rule}${reasons ? ` (${reasons})` : ""}`);
+  }
+  if (call.approval) {
+    const { decision, by, waitedMs } = call.approval;
+    lines.push(`      approval: ${decision}${by ? ` by ${visible(by)}` : ""}${waitedMs === null ? "" : ` after ${seconds(waitedMs)}`}`);
+  }
+  if (call.sandbox) lines.push(`      ran: ${call.sandbox}`);
+  if (call.result) {
+    const { how, exit, ms, bytes, why } = call.result;
+    lines.push(`      result: ${how}${exit === null ? "" : ` ${exit}`}${why ? ` (${why})` : ""} · ${seconds(ms)} · ${bytes} bytes`);
+  }
+  return lines;
+}
+
+function tokens(usage: { prompt: number | null; completion: number | null }): string {
+  return `${usage.prompt ?? "unknown"} in, ${usage.completion ?? "unknown"} out`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function clip(text: string): string {
+  const line = visible(text.replaceAll("\n", " "));
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}

@@ -1,0 +1,259 @@
+import type { Decision, Entry, NewEntry, Person } from "./core/entry.ts";
+import type { ArrivalRecord, Clock, Head, Log, PostState, WakeLock } from "./core/ports.ts";
+import { LIMITS } from "./limits.ts";
+
+/** Locks of wakes that are over: who still holds one may not take a conversation over. Any other lock may. */
+const over = new WeakSet<WakeLock>();
+
+/** For memory-queue.ts: this wake has ended. */
+export function lockIsOver(lock: WakeLock): void {
+  over.add(lock);
+}
+
+interface Conversation {
+  head: Head;
+  entries: Entry[];
+  epoch: number;
+  takeovers: number;
+  ops: Map<string, Entry[]>;
+  /** Seq of the newest input that wakes. */
+  woke: number;
+  stop: number;
+  posts: { epoch: number; state: PostState };
+  touched: number;
+}
+
+interface Approval {
+  conversation: string;
+  asked: Entry<"approval-asked">;
+  decided?: Entry<"approval-decided">;
+}
+
+interface Store {
+  clock: Clock;
+  conversations: Map<string, Conversation>;
+  approvals: Map<string, Approval>;
+  /** Names with the time when they end. */
+  kept: Map<string, { value: unknown; until: number }>;
+  dirty: Map<string, number>;
+  postsDirty: Map<string, number>;
+  postsDue: Map<string, number>;
+  listeners: Set<(conversation: string) => void>;
+}
+
+/** The log in this process's memory, for `deckhand run` and for tests. It passes the same suite as the one in Redis. */
+export function memoryLog(clock: Clock): Log {
+  const store: Store = {
+    clock,
+    conversations: new Map(),
+    approvals: new Map(),
+    kept: new Map(),
+    dirty: new Map(),
+    postsDirty: new Map(),
+    postsDue: new Map(),
+    listeners: new Set(),
+  };
+  return {
+    ...acts(store),
+    ...decisions(store),
+    ...reads(store),
+    ...posts(store),
+    ...notes(store),
+    close: async () => store.listeners.clear(),
+  };
+}
+
+function push(store: Store, conversation: string, epoch: number, at: number, entry: NewEntry): Entry {
+  const log = store.conversations.get(conversation) as Conversation;
+  const added = structuredClone({ ...entry, v: 1, seq: log.entries.length + 1, at, epoch }) as Entry;
+  log.entries.push(added);
+  log.head.seq = added.seq;
+  log.touched = Math.max(log.touched, at);
+  if (!store.postsDirty.has(conversation)) store.postsDirty.set(conversation, at);
+  return added;
+}
+
+function wake(store: Store, conversation: string, seq: number, at: number): void {
+  (store.conversations.get(conversation) as Conversation).woke = seq;
+  if (!store.dirty.has(conversation)) store.dirty.set(conversation, at);
+  for (const listener of store.listeners) listener(conversation);
+}
+
+function closeApproval(store: Store, approval: Approval, decided: Entry<"approval-decided">): void {
+  approval.decided = decided;
+  const { head } = store.conversations.get(approval.conversation) as Conversation;
+  if (head.approval === decided.approval) delete head.approval;
+}
+
+function decideOpen(store: Store, approval: Approval, at: number, decision: { decision: Decision; by?: Person; reason?: string }) {
+  const { approval: id, call, seq } = approval.asked;
+  const body: NewEntry = { type: "approval-decided", approval: id, call, parent: seq, ...decision };
+  const entry = push(store, approval.conversation, 0, at, body) as Entry<"approval-decided">;
+  closeApproval(store, approval, entry);
+  wake(store, approval.conversation, entry.seq, at);
+  return entry;
+}
+
+function isKept(store: Store, name: string): boolean {
+  return (store.kept.get(name)?.until ?? 0) > store.clock.now();
+}
+
+function acts(store: Store): Pick<Log, "ingest" | "takeover" | "append" | "settle"> {
+  return {
+    async ingest({ conversation, event, at, opened, entry, wakes, supersedes }: ArrivalRecord) {
+      if (isKept(store, `seen:${event}`)) return { kind: "duplicate" };
+      if (!store.conversations.has(conversation)) {
+        if (!opened) return { kind: "unknown" };
+        store.conversations.set(conversation, newConversation(opened));
+        push(store, conversation, 0, at, opened);
+      }
+      const log = store.conversations.get(conversation) as Conversation;
+      store.kept.set(`seen:${event}`, { value: true, until: store.clock.now() + LIMITS.seenTime });
+      const { seq } = push(store, conversation, 0, at, entry);
+      if (entry.type === "stop") log.stop = seq;
+      if (wakes) wake(store, conversation, seq, at);
+      const kept = { kind: "appended", seq, workspace: log.head.workspace } as const;
+      const open = store.approvals.get(log.head.approval ?? "");
+      if (!open || !supersedes || open.asked.requester.key !== supersedes.key) return kept;
+      const { approval } = decideOpen(store, open, at, { decision: "superseded", by: supersedes });
+      return { ...kept, superseded: approval };
+    },
+    async takeover(conversation, lock) {
+      const log = store.conversations.get(conversation);
+      if (!log || over.has(lock)) return { kind: "lost" };
+      log.epoch += 1;
+      log.takeovers += 1;
+      log.ops.clear();
+      return { kind: "taken", epoch: log.epoch, takeovers: log.takeovers };
+    },
+    async append(conversation, epoch, op, at, entries) {
+      const log = store.conversations.get(conversation);
+      if (log?.epoch !== epoch) return { kind: "fenced" };
+      const done = log.ops.get(op) ?? entries.flatMap((entry) => appendOne(store, conversation, epoch, at, entry));
+      log.ops.set(op, done);
+      log.takeovers = 0;
+      if (store.dirty.has(conversation)) store.dirty.set(conversation, at);
+      return { kind: "appended", entries: structuredClone(done) };
+    },
+    async settle(conversation, epoch, upTo) {
+      const log = store.conversations.get(conversation);
+      if (log?.epoch !== epoch) return "fenced";
+      if (log.woke > upTo) return "more";
+      store.dirty.delete(conversation);
+      log.takeovers = 0;
+      log.ops.clear();
+      return "settled";
+    },
+  };
+}
+
+function newConversation(opened: NewEntry<"opened">): Conversation {
+  const { workspace, channel } = opened;
+  const posts = { epoch: 0, state: { cursor: 0, sent: {} } };
+  return { head: { seq: 0, workspace, channel }, entries: [], epoch: 0, takeovers: 0, ops: new Map(), woke: 0, stop: 0, posts, touched: 0 };
+}
+
+function appendOne(store: Store, conversation: string, epoch: number, at: number, entry: NewEntry): Entry[] {
+  const approval = entry.type === "approval-decided" ? store.approvals.get(entry.approval) : undefined;
+  if (approval?.decided) return [];
+  const added = push(store, conversation, epoch, at, entry);
+  if (added.type === "approval-asked") {
+    store.approvals.set(added.approval, { conversation, asked: added });
+    (store.conversations.get(conversation) as Conversation).head.approval = added.approval;
+  }
+  if (approval) closeApproval(store, approval, added as Entry<"approval-decided">);
+  return [added];
+}
+
+function decisions(store: Store): Pick<Log, "decide" | "approvalOwner"> {
+  return {
+    async decide(id, at, decision) {
+      const approval = store.approvals.get(id);
+      if (!approval) return { kind: "unknown" };
+      if (approval.decided) return { kind: "already", entry: structuredClone(approval.decided) };
+      return { kind: "won", entry: structuredClone(decideOpen(store, approval, at, decision)) };
+    },
+    approvalOwner: async (id) => store.approvals.get(id)?.conversation ?? null,
+  };
+}
+
+function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint"> {
+  return {
+    async head(conversation) {
+      const log = store.conversations.get(conversation);
+      return log ? { ...log.head } : null;
+    },
+    read: async (conversation, after) => structuredClone(store.conversations.get(conversation)?.entries.slice(after) ?? []),
+    stopSeq: async (conversation) => store.conversations.get(conversation)?.stop ?? 0,
+    async onHint(listener) {
+      store.listeners.add(listener);
+      return async () => void store.listeners.delete(listener);
+    },
+  };
+}
+
+function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts" | "postAt" | "takeDuePosts"> {
+  return {
+    async takePosts(conversation, lock) {
+      const log = store.conversations.get(conversation);
+      if (!log || over.has(lock)) return null;
+      log.posts.epoch += 1;
+      return structuredClone(log.posts);
+    },
+    async savePosts(conversation, epoch, state) {
+      const log = store.conversations.get(conversation);
+      if (log?.posts.epoch !== epoch) return "fenced";
+      log.posts.state = structuredClone(state);
+      return "saved";
+    },
+    async settlePosts(conversation, epoch, cursor) {
+      const log = store.conversations.get(conversation);
+      if (log?.posts.epoch !== epoch) return "fenced";
+      if (log.head.seq > cursor) return "more";
+      store.postsDirty.delete(conversation);
+      return "settled";
+    },
+    async postAt(conversation, at) {
+      store.postsDue.set(conversation, at);
+      const since = store.postsDirty.get(conversation);
+      if (since !== undefined) store.postsDirty.set(conversation, Math.max(since, at));
+    },
+    async takeDuePosts(now) {
+      const due = oldest(store.postsDue, now);
+      for (const conversation of due) store.postsDue.delete(conversation);
+      return due;
+    },
+  };
+}
+
+function oldest(times: Map<string, number>, until: number): string[] {
+  const due = [...times].filter(([, at]) => at <= until).sort(([, a], [, b]) => a - b);
+  return due.slice(0, 100).map(([name]) => name);
+}
+
+type Notes = "dirtySince" | "postsDirtySince" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob";
+
+function notes(store: Store): Pick<Log, Notes> {
+  const { clock, conversations, approvals, kept } = store;
+  return {
+    async dirtySince(before) {
+      const workspaceOf = (conversation: string) => (conversations.get(conversation) as Conversation).head.workspace;
+      return oldest(store.dirty, before).map((conversation) => ({ conversation, workspace: workspaceOf(conversation) }));
+    },
+    postsDirtySince: async (before) => oldest(store.postsDirty, before),
+    async approvalsDue(now) {
+      const open = [...approvals.values()].filter((approval) => !approval.decided);
+      return oldest(new Map(open.map(({ asked }) => [asked.approval, asked.deadline])), now);
+    },
+    threadsSince: async (since) => [...conversations].filter(([, log]) => log.touched >= since).map(([name]) => name),
+    mark: async (name, value) => void kept.set(`mark:${name}`, { value, until: Number.POSITIVE_INFINITY }),
+    marked: async (name) => (kept.get(`mark:${name}`)?.value as string | undefined) ?? null,
+    async once(name, ttlMs) {
+      if (isKept(store, `once:${name}`)) return false;
+      kept.set(`once:${name}`, { value: true, until: clock.now() + ttlMs });
+      return true;
+    },
+    putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),
+    getBlob: async (key) => (isKept(store, `blob:${key}`) ? (kept.get(`blob:${key}`)?.value as Uint8Array) : null),
+  };
+}

@@ -1,0 +1,118 @@
+import { DeckhandError } from "../core/errors.ts";
+import { LIMITS } from "../limits.ts";
+import { asRecord, parseJson } from "./json.ts";
+
+/** One thing that an answer's body says: a JSON value, or that the answer is over. */
+export type Item = { done: true } | { done: false; value: unknown };
+
+/**
+ * Turns the bytes of an answer into items, whatever form the server gives them: SSE with any line end, comments
+ * (also those sent as data), empty events, `[DONE]` with blanks, errors as a field or an event name, JSON lines
+ * without `data:`, or one JSON document instead of a stream. Throws MODEL_HTML for a web page and
+ * MODEL_CUT for an event whose JSON is broken or a body without end.
+ */
+export interface BodyReader {
+  push(bytes: Uint8Array): Item[];
+  /** The connection ended: what was not ended by a blank line counts when it is whole. */
+  end(): Item[];
+}
+
+export function bodyReader(): BodyReader {
+  const lines = lineSplitter();
+  const events = eventJoiner();
+  let form: "unknown" | "document" | "events" = "unknown";
+  let document = "";
+  return {
+    push(bytes) {
+      const whole = lines.push(bytes);
+      if (form === "unknown") form = formOf([...whole, lines.rest()].join("\n"));
+      if (form === "events") return whole.flatMap((line) => events.line(line));
+      for (const line of whole) document += `${line}\n`;
+      if (document.length > LIMITS.modelAnswer) throw endless();
+      return [];
+    },
+    end() {
+      const whole = lines.end();
+      if (form !== "document") return [...whole.flatMap((line) => events.line(line)), ...events.end()];
+      document += whole.join("\n");
+      const value = parseJson(document);
+      if (value !== undefined) return [{ done: false, value }, { done: true }];
+      return [...document.split("\n").flatMap((line) => events.line(line)), ...events.end()];
+    },
+  };
+}
+
+function formOf(beginning: string): "unknown" | "document" | "events" {
+  const first = beginning.trimStart()[0];
+  if (first === undefined) return "unknown";
+  if (first === "<") throw new DeckhandError("MODEL_HTML");
+  return first === "{" || first === "[" ? "document" : "events";
+}
+
+function endless(): DeckhandError {
+  return new DeckhandError("MODEL_CUT", "it did not end");
+}
+
+function lineSplitter() {
+  const decoder = new TextDecoder();
+  let rest = "";
+  /** A `\r` at the end of a piece may be the half of `\r\n`. */
+  let halfEnd = "";
+  function split(text: string): string[] {
+    const halved = text.endsWith("\r");
+    const whole = halfEnd + (halved ? text.slice(0, -1) : text);
+    const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r/) : whole.split("\n");
+    halfEnd = halved ? "\r" : "";
+    lines[0] = rest + (lines[0] as string);
+    rest = lines.pop() as string;
+    if (rest.length > LIMITS.modelAnswer) throw endless();
+    return lines;
+  }
+  return {
+    push: (bytes: Uint8Array) => split(decoder.decode(bytes, { stream: true })),
+    rest: () => rest,
+    end: () => [...split(decoder.decode()), rest],
+  };
+}
+
+function eventJoiner() {
+  let data: string[] = [];
+  let name = "";
+  function dispatch(last: boolean): Item[] {
+    const [payload, event] = [data, name];
+    data = [];
+    name = "";
+    return payload.length === 0 ? [] : itemsOf(payload, event, last);
+  }
+  return {
+    line(line: string): Item[] {
+      if (line === "") return dispatch(false);
+      const value = line.slice(line.indexOf(":") + 1);
+      // Some servers leave out `data:`; a field's name never begins like this.
+      if (line.startsWith("{")) data.push(line);
+      else if (line.startsWith("data:")) data.push(value);
+      else if (line.startsWith("event:")) name = value.trim();
+      else if (line.startsWith("error:")) return [{ done: false, value: { error: parseJson(value) ?? value } }];
+      return [];
+    },
+    end: () => dispatch(true),
+  };
+}
+
+function itemsOf(payload: string[], event: string, last: boolean): Item[] {
+  const text = payload.join("\n").trim();
+  if (event === "error") return [{ done: false, value: asError(parseJson(text) ?? text) }];
+  if (text === "[DONE]") return [{ done: true }];
+  const value = parseJson(text);
+  if (Array.isArray(value)) return value.map((each: unknown) => ({ done: false, value: each }));
+  if (asRecord(value)) return [{ done: false, value }];
+  // Events that only a line end parts, not a blank line.
+  if (payload.length > 1) return payload.flatMap((line) => itemsOf([line], event, last));
+  // What does not begin like an object is a heartbeat or a comment; a broken last event is a cut, which shows itself.
+  if (!text.startsWith("{") || last) return [];
+  throw new DeckhandError("MODEL_CUT", "a piece of it cannot be read", { retryAfterMs: 0 });
+}
+
+function asError(value: unknown): unknown {
+  return asRecord(value)?.["error"] === undefined ? { error: value } : value;
+}

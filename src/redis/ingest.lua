@@ -1,0 +1,25 @@
+-- KEYS[7] seen:<event>
+local seen = KEYS[7]
+local conv, at, keep, seen_time, wakes, kind = unpack(ARGV, 1, 6)
+local opened, workspace, channel, entry, person, superseded = unpack(ARGV, 7, 12)
+
+if redis.call('EXISTS', seen) == 1 then return { 'duplicate' } end
+if redis.call('HEXISTS', state, 'seq') == 0 then
+  if opened == '' then return { 'unknown' } end
+  push(0, at, opened)
+  redis.call('HSET', state, 'ws', workspace, 'channel', channel)
+end
+
+local seq = push(0, at, entry)
+redis.call('SET', seen, seq, 'PX', seen_time)
+if kind == 'stop' then redis.call('HSET', state, 'stop', seq) end
+
+local last, closes = seq, ''
+local approval = redis.call('HGET', state, 'ap')
+if approval and person ~= '' and redis.call('HGET', record(approval), 'requester') == person then
+  closes = approval
+  last = decided(approval, at, superseded, keep)
+end
+if wakes == '1' or closes ~= '' then wake(conv, last, at) end
+grown(conv, at)
+return { 'appended', seq, redis.call('HGET', state, 'ws'), closes }

@@ -1,0 +1,24 @@
+/** Every key in Redis. One hash tag, so that a script's keys share one slot of a cluster. */
+export const PREFIX = "{dh}";
+
+export const KEYS = {
+  state: (conversation: string) => `${PREFIX}:c:${conversation}`,
+  log: (conversation: string) => `${PREFIX}:c:${conversation}:log`,
+  post: (conversation: string) => `${PREFIX}:c:${conversation}:post`,
+  /** Named in entries.lua too. */
+  approval: (approval: string) => `${PREFIX}:a:${approval}`,
+  seen: (event: string) => `${PREFIX}:seen:${event}`,
+  mark: (name: string) => `${PREFIX}:mark:${name}`,
+  once: (name: string) => `${PREFIX}:once:${name}`,
+  blob: (key: string) => `${PREFIX}:blob:${key}`,
+  bucket: (name: string) => `${PREFIX}:bucket:${name}`,
+  /** BullMQ's lock of a job. */
+  lock: (queue: string, job: string) => `${PREFIX}:${queue}:${job}:lock`,
+  dirty: `${PREFIX}:dirty`,
+  postsDirty: `${PREFIX}:odirty`,
+  approvalsDue: `${PREFIX}:due`,
+  postsDue: `${PREFIX}:postdue`,
+  open: `${PREFIX}:open`,
+  /** The channel of hints; named in entries.lua too. */
+  hints: `${PREFIX}:ctl`,
+} as const;

@@ -1,0 +1,44 @@
+import type { Log } from "../core/ports.ts";
+import type { Connection } from "./connect.ts";
+import { KEYS } from "./keys.ts";
+
+/** What a sweeper looks at in one go. */
+export const SWEEP_AT_ONCE = 100;
+
+/** The sweeper's lists, durable marks and blobs. */
+export function notes(
+  connection: Connection,
+): Pick<Log, "dirtySince" | "postsDirtySince" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"> {
+  async function oldest(key: string, until: number): Promise<string[]> {
+    return await connection.ask((client) => client.zrangebyscore(key, "-inf", until, "LIMIT", 0, SWEEP_AT_ONCE));
+  }
+  return {
+    async dirtySince(before) {
+      const conversations = await oldest(KEYS.dirty, before);
+      const places = await Promise.all(
+        conversations.map((conversation) => connection.ask((client) => client.hget(KEYS.state(conversation), "ws"))),
+      );
+      return conversations.flatMap((conversation, i) => (places[i] ? [{ conversation, workspace: places[i] }] : []));
+    },
+    postsDirtySince: async (before) => await oldest(KEYS.postsDirty, before),
+    approvalsDue: async (now) => await oldest(KEYS.approvalsDue, now),
+    async threadsSince(since) {
+      return await connection.ask((client) => client.zrangebyscore(KEYS.open, since, "+inf"));
+    },
+    async mark(name, value) {
+      await connection.ask((client) => client.set(KEYS.mark(name), value));
+    },
+    async marked(name) {
+      return await connection.ask((client) => client.get(KEYS.mark(name)));
+    },
+    async once(name, ttlMs) {
+      return (await connection.ask((client) => client.set(KEYS.once(name), 1, "PX", ttlMs, "NX"))) === "OK";
+    },
+    async putBlob(key, data, ttlMs) {
+      await connection.ask((client) => client.set(KEYS.blob(key), Buffer.from(data), "PX", ttlMs));
+    },
+    async getBlob(key) {
+      return await connection.ask((client) => client.getBuffer(KEYS.blob(key)));
+    },
+  };
+}

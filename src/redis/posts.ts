@@ -1,0 +1,37 @@
+import type { Log, PostState, Settled } from "../core/ports.ts";
+import { type Connection, script } from "./connect.ts";
+import { KEYS } from "./keys.ts";
+import { SWEEP_AT_ONCE } from "./notes.ts";
+
+/** The poster's memory of a thread, and when it wants to be woken. */
+export function posts(connection: Connection): Pick<Log, "takePosts" | "savePosts" | "settlePosts" | "postAt" | "takeDuePosts"> {
+  const take = script(connection, "take-posts.lua");
+  const save = script(connection, "save-posts.lua");
+  const settle = script(connection, "settle-posts.lua");
+  const due = script(connection, "due-posts.lua");
+  return {
+    async takePosts(conversation, lock) {
+      const reply = await take([KEYS.post(conversation), KEYS.state(conversation), lock.key], [lock.token]);
+      const [kind, epoch, state] = reply as ["lost"] | ["taken", number, string | null | undefined];
+      if (kind === "lost") return null;
+      return { epoch, state: state ? (JSON.parse(state) as PostState) : { cursor: 0, sent: {} } };
+    },
+    async savePosts(conversation, epoch, state) {
+      return (await save([KEYS.post(conversation)], [epoch, JSON.stringify(state)])) as "saved" | "fenced";
+    },
+    async settlePosts(conversation, epoch, cursor) {
+      const keys = [KEYS.post(conversation), KEYS.state(conversation), KEYS.postsDirty];
+      return (await settle(keys, [conversation, epoch, cursor])) as Settled;
+    },
+    async postAt(conversation, at) {
+      await connection.ask(async (client) => {
+        await client.zadd(KEYS.postsDue, at, conversation);
+        // It waits on purpose until then, so it is not overdue before.
+        await client.zadd(KEYS.postsDirty, "XX", "GT", at, conversation);
+      });
+    },
+    async takeDuePosts(now) {
+      return (await due([KEYS.postsDue], [now, SWEEP_AT_ONCE])) as string[];
+    },
+  };
+}

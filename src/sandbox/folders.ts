@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { chmodSync, chownSync, closeSync, fchownSync, lstatSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { DeckhandError } from "../core/errors.ts";
+import { HOME } from "./bwrap-args.ts";
+import type { RunUser } from "./launch.ts";
+import { seccompProgram } from "./seccomp.ts";
+import { contains } from "./workspace.ts";
+
+/** What one conversation keeps between its commands. */
+export interface Folders {
+  tmp: string;
+  home: string;
+  sess: string;
+}
+
+/** The state folder itself and the folders in it that all conversations share. */
+export function prepareState(stateDir: string): void {
+  mkdirSync(stateDir, { recursive: true });
+  for (const name of ["c", "etc", "lock", "run"]) mkdirSync(join(stateDir, name), { recursive: true });
+  // Not ours to close, only to open: it may have been there before us.
+  chmodSync(stateDir, (statSync(stateDir).mode & 0o7777) | 0o111);
+  for (const name of ["c", "lock"]) passThrough(join(stateDir, name));
+  chmodSync(join(stateDir, "etc"), 0o755);
+  chmodSync(join(stateDir, "run"), 0o700);
+}
+
+/** A conversation's folders: its run user's own, in a folder that this user cannot change. */
+export function conversationFolders(stateDir: string, conversation: string, user: RunUser): Folders {
+  const base = join(stateDir, "c", digest(conversation));
+  mkdirSync(base, { recursive: true });
+  passThrough(base);
+  const own = (name: string) => {
+    const path = join(base, name);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+    if (user.drop) chownSync(path, user.uid, user.gid);
+    return path;
+  };
+  return { tmp: own("tmp"), home: own("home"), sess: own("sess") };
+}
+
+/** The file whose lock lets one command at a time into a workspace; the same for every worker of this state folder. */
+export function lockFile(stateDir: string, workspace: string, user: RunUser): string {
+  const path = join(stateDir, "lock", digest(workspace));
+  const fd = openSync(path, "a", 0o600);
+  if (user.drop) fchownSync(fd, user.uid, user.gid);
+  closeSync(fd);
+  return path;
+}
+
+/** Writes the seccomp program, in one step so that no command ever reads half of it. */
+export function seccompFile(stateDir: string): string {
+  const path = join(stateDir, "seccomp.bpf");
+  const fresh = `${path}.${process.pid}`;
+  writeFileSync(fresh, seccompProgram(process.arch));
+  renameSync(fresh, path);
+  return path;
+}
+
+/**
+ * A workspace below /tmp or the home is mounted into the conversation's own folder, where earlier commands could
+ * have put a link in the way. Throws WORKSPACE_REFUSED then.
+ */
+export function checkMountPoint(workspace: string, folders: Folders): void {
+  for (const [mount, folder] of [
+    ["/tmp", folders.tmp],
+    [HOME, folders.home],
+  ] as const) {
+    if (!contains(mount, workspace)) continue;
+    let at = folder;
+    for (const part of relative(mount, workspace).split(sep)) {
+      at = join(at, part);
+      const stat = lstatSync(at, { throwIfNoEntry: false });
+      if (stat === undefined) break;
+      if (!stat.isDirectory()) throw new DeckhandError("WORKSPACE_REFUSED", `${workspace} (${at} is in its way)`);
+    }
+  }
+}
+
+function passThrough(folder: string): void {
+  chmodSync(folder, 0o711);
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,106 @@
+import { Buffer } from "node:buffer";
+import { normalize } from "node:path";
+import { asDeckhandError, DeckhandError } from "../core/errors.ts";
+import { shape } from "../core/output.ts";
+import type { RunResult, RunSpec, Sandbox } from "../core/ports.ts";
+import { LIMITS } from "../limits.ts";
+import { prepareState } from "./folders.ts";
+import { type RunUser, SYSTEM_PATH } from "./launch.ts";
+import { liveText } from "./live.ts";
+import type { Ended, Job } from "./messages.ts";
+import { createRunner, type Runner } from "./runner.ts";
+import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
+
+export interface SandboxOptions extends WorkspaceOptions {
+  /** Values that no output may show. */
+  secrets?: string[];
+}
+
+/** What one provider knows: how a command's words become a job. May throw a DeckhandError. */
+export type Plan = (spec: RunSpec, user: RunUser) => Pick<Job, "argv" | "env" | "cwd" | "seccomp">;
+
+/** Everything that the providers share: checks before, the runner, the shape of the result. */
+export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "run" | "close"> {
+  const users = new Map<string, RunUser>();
+  let runner: Runner | null = null;
+  let closed = false;
+
+  /** The slow checks are made once for a folder as it is; whoever changes its owner or mode has it checked again. */
+  async function userOf(workspace: string): Promise<RunUser> {
+    const { dev, ino, uid, gid, mode } = checkPlace(workspace, options);
+    const key = [workspace, dev, ino, uid, gid, mode].join(" ");
+    const known = users.get(key);
+    if (known !== undefined) return known;
+    const checked = await checkWorkspace(workspace, options);
+    if (!checked.ok) throw checked.error;
+    users.set(key, checked.user);
+    return checked.user;
+  }
+
+  function started(): Runner {
+    if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
+    if (runner === null) {
+      prepareState(options.stateDir);
+      runner = createRunner({ folder: `${options.stateDir}/run`, path: options.path ?? SYSTEM_PATH });
+    }
+    return runner;
+  }
+
+  async function run(spec: RunSpec, { signal, onChunk }: Parameters<Sandbox["run"]>[1]): Promise<RunResult> {
+    const secrets = options.secrets ?? [];
+    const live = liveText(secrets, onChunk ?? (() => {}));
+    try {
+      checkSpec(spec);
+      const active = started();
+      const user = await userOf(spec.workspace);
+      const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
+      const timeoutMs = Math.min(spec.timeoutMs, LIMITS.commandTimeMax);
+      const ended = await active.run({ ...plan(spec, user), owner, timeoutMs }, { signal, onChunk: live.add });
+      return result(ended, live.end(), spec, secrets);
+    } catch (thrown) {
+      return refused(asDeckhandError(thrown));
+    }
+  }
+
+  return {
+    run,
+    close: async () => {
+      closed = true;
+      await runner?.close();
+    },
+  };
+}
+
+function checkSpec({ command, cwd, workspace }: RunSpec): void {
+  const bytes = Buffer.byteLength(command);
+  if (bytes > LIMITS.commandBytes)
+    throw new DeckhandError(
+      "BAD_INPUT",
+      `A command of ${bytes} bytes is longer than the ${LIMITS.commandBytes} that are possible; write it to a file and run that`,
+    );
+  if (command.includes("\0")) throw new DeckhandError("BAD_INPUT", "A command cannot contain a NUL character");
+  if (!contains(workspace, normalize(cwd))) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
+}
+
+function result(ended: Ended, shown: string, spec: RunSpec, secrets: readonly string[]): RunResult {
+  if (ended.how === "refused") return refused(meaning(ended.words, spec));
+  const rest = { how: ended.how, exit: ended.exit, ms: Math.round(ended.ms) };
+  if (ended.how === "interrupted" && ended.printed.total === 0) {
+    // The runner took the output with it; what had been shown is all that is left.
+    return { ...rest, output: { text: shown, bytes: Buffer.byteLength(shown), omitted: 0 } };
+  }
+  return { ...rest, ...shape(ended.printed, secrets) };
+}
+
+function refused(error: DeckhandError): RunResult {
+  return { how: "refused", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0, why: error.line() };
+}
+
+/** What kept the command from starting, from what the tools in front of it said. */
+function meaning(words: string, spec: RunSpec): DeckhandError {
+  const said = words.trim().split("\n").join("; ");
+  if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
+  const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file)/.exec(said)?.[1];
+  if (tool === "bwrap") return new DeckhandError("SANDBOX_MISSING");
+  return tool === undefined ? new DeckhandError("SANDBOX_DENIED", said) : new DeckhandError("SANDBOX_TOOL", tool);
+}

@@ -1,0 +1,63 @@
+import { type Chat, ChatError, type ChatRefusal, type Chunk } from "../../src/core/ports.ts";
+import type { Post } from "../../src/core/post.ts";
+
+export interface PaperMessage {
+  ref: string;
+  nonce: string;
+  text: string;
+  file?: string;
+  edits: number;
+}
+
+/** A chat on paper: keeps what it is sent, and fails where it is told to. */
+export class PaperChat implements Chat {
+  readonly platform = "slack";
+  readonly messages: PaperMessage[] = [];
+  /** Shifted at each send: a refusal before the message is kept, or `lost`: kept, but the answer is lost. */
+  readonly failures: (ChatRefusal | "lost" | null)[] = [];
+  readonly editFailures: ChatRefusal[] = [];
+  burst = 1000;
+  private sends = 0;
+
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+
+  layout(post: Post): Chunk[] {
+    const text = post.blocks
+      .map((b) => (b.kind === "buttons" ? b.buttons.map((x) => `[${x.label}]`).join(" ") : b.text))
+      .join("\n");
+    const parts = text.match(/[\s\S]{1,4000}/g) ?? [""];
+    return parts.map((part) => ({ body: part, plain: part, ...(post.file ? { file: post.file } : {}) }));
+  }
+
+  buckets(_thread: string, act: "send" | "edit" | "status") {
+    return [{ name: `paper:${act}`, burst: this.burst, perSecond: 1 }];
+  }
+
+  async send(_thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {
+    const failure = this.failures.shift();
+    if (failure && failure !== "lost") throw new ChatError(failure);
+    this.sends += 1;
+    const ref = `m${this.sends}`;
+    this.messages.push({ ref, nonce, text: String(chunk.body), edits: 0, ...(file ? { file: new TextDecoder().decode(file) } : {}) });
+    if (failure === "lost") throw new ChatError({ kind: "doubtful", code: "reset" });
+    return ref;
+  }
+
+  async edit(_thread: string, ref: string, chunk: Chunk): Promise<void> {
+    const failure = this.editFailures.shift();
+    if (failure) throw new ChatError(failure);
+    const message = this.messages.find((m) => m.ref === ref);
+    if (!message) throw new ChatError({ kind: "refused", code: "message_not_found" });
+    message.text = String(chunk.body);
+    message.edits += 1;
+  }
+
+  async find(_thread: string, nonce: string): Promise<string | null> {
+    return this.messages.find((m) => m.nonce === nonce)?.ref ?? null;
+  }
+
+  texts(): string[] {
+    return this.messages.map((m) => m.text);
+  }
+}

@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { type Todo, emptyState, fold, next } from "../../src/core/conversation.ts";
+import type { Entry, NewEntry, Person } from "../../src/core/entry.ts";
+
+/** Logs as real work leaves them: `next` says what is to be done, chance says how it ends and what comes in between. */
+
+export const ann: Person = { key: "slack:U1", name: "Ann", kind: "member", roles: [] };
+export const bob: Person = { key: "slack:U2", name: "Bob", kind: "member", roles: [] };
+
+export function opened(): NewEntry {
+  return { type: "opened", platform: "slack", thread: "slack:T1:C1:1.1", channel: "slack:C1", workspace: "api" };
+}
+
+export function message(text: string, by: Person = ann, event = text): NewEntry {
+  return { type: "message", event, by, text, to: "bot" };
+}
+
+/** Gives entries their places: seq 1, 2, 3 ..., one second apart. */
+export function numbered(news: NewEntry[], from = 1): Entry[] {
+  return news.map((entry, i) => ({ ...entry, v: 1, seq: from + i, at: (from + i) * 1000, epoch: 1 }) as Entry);
+}
+
+/** One random log; a number per decision. It may end anywhere, as after a crash. */
+export const anyLog: fc.Arbitrary<Entry[]> = fc.array(fc.nat({ max: 999 }), { minLength: 1, maxLength: 60 }).map(buildLog);
+
+function buildLog(choices: number[]): Entry[] {
+  const log = numbered([opened(), message("first")]);
+  const state = fold(log, emptyState());
+  let ids = 0;
+  for (const choice of choices) {
+    const input = choice % 5 === 0 ? anInput(choice, log.length) : null;
+    const todo = next(state);
+    const news = input ? [input] : todo ? perform(todo, choice, state.seq, () => `call${String((ids += 1)).padStart(5, "0")}`) : idle(state, choice, log.length);
+    const placed = numbered(news, log.length + 1);
+    log.push(...placed);
+    fold(placed, state);
+  }
+  return log;
+}
+
+function anInput(choice: number, n: number): NewEntry {
+  if (choice % 35 === 0) return { type: "stop", event: `stop${n}`, by: bob };
+  if (choice % 55 === 0) return { type: "edited", event: "first", text: `changed ${n}` };
+  if (choice % 65 === 0) return { type: "removed", event: `more${n - 1}` };
+  return message(`more${n}`, choice % 2 ? ann : bob);
+}
+
+function idle(state: ReturnType<typeof emptyState>, choice: number, n: number): NewEntry[] {
+  const asked = state.step?.calls.find((c) => c.asked && !c.decided)?.asked;
+  if (!asked) return [message(`next${n}`)];
+  const decision = (["approved", "denied", "expired", "superseded"] as const)[choice % 4] ?? "denied";
+  return [{ type: "approval-decided", approval: asked.approval, call: asked.call, decision, by: ann }];
+}
+
+function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused", why?: string): NewEntry {
+  const output = { text: how === "exited" ? "out" : "", bytes: 3, omitted: 0 };
+  return { type: "run-ended", call, how, exit: how === "exited" ? 0 : null, output, ms: 5, ...(why ? { why } : {}) };
+}
+
+function perform(todo: Todo, choice: number, read: number, id: () => string): NewEntry[] {
+  switch (todo.do) {
+    case "ask-model": {
+      const finish = (["calls", "calls", "stop", "cut", "filter"] as const)[choice % 5] ?? "stop";
+      const count = finish === "calls" ? 1 + (choice % 3) : finish === "cut" ? choice % 2 : 0;
+      const calls = Array.from({ length: count }, () => ({ id: id(), name: "bash", args: { command: "ls" }, raw: '{"command":"ls"}' }));
+      const usage = { prompt: null, completion: null, cached: null };
+      return [{ type: "model", read, text: count ? "" : "words", calls, finish, usage, model: "m", ms: 1, tries: 1 }];
+    }
+    case "judge":
+      return todo.calls.map(({ call }, i) => {
+        const verdict = (["auto", "ask", "deny"] as const)[(choice + i) % 3] ?? "ask";
+        return { type: "judged", call: call.id, verdict, reasons: [], rule: "r", title: "ls" };
+      });
+    case "ask-person":
+      return [
+        { type: "approval-asked", approval: `a${todo.call.call.id}`, call: todo.call.call.id, command: "ls", cwd: "/w", workspace: "api", env: {}, sandbox: "s", grants: [], reasons: [], requester: ann, approvers: [], deadline: 9e12, digest: "d" },
+      ];
+    case "run":
+      return [{ type: "run-started", call: todo.call.call.id, command: "ls", cwd: "/w", timeoutMs: 1, sandbox: "s", digest: "d", grants: [], host: "h" }];
+    case "interrupt":
+      return [ended(todo.call.call.id, (["exited", "timeout", "cancelled", "flood", "interrupted"] as const)[choice % 5] ?? "exited")];
+    case "refuse":
+      return todo.calls.map((c) => ended(c.call.id, "refused", todo.why));
+    case "close-approval":
+      return [{ type: "approval-decided", approval: todo.call.asked?.approval ?? "", call: todo.call.call.id, decision: "cancelled" }];
+    case "finish":
+      return [{ type: "final", text: "done", answers: todo.answers, reason: todo.reason }];
+  }
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// Most tests wait for processes and servers, so more of them than there are cores may run at once.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: process.env["DECKHAND_LONG"] ? [] : ["test/**/*.long.test.ts"],
+    pool: "forks",
+    maxWorkers: 4,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+});
