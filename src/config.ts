@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { HOUR, type Setting, SETTINGS, type Values } from "./config/settings.ts";
-import { clean, Refused } from "./config/values.ts";
+import { clean, path, Refused } from "./config/values.ts";
 import { joinWorkspaces, readYaml, type Workspace } from "./config/workspaces.ts";
 import { messageOf, NotStarted } from "./core/errors.ts";
 
@@ -41,7 +41,7 @@ export function loadConfig(env: Env = process.env): Config {
  * The frozen configuration, or every problem at once: each names the setting and says how to mend it.
  * `readFile` gives null for a file that is not there.
  */
-export function readConfig(env: Env, readFile: (path: string) => string | null = readText): { config: Config } | { problems: string[] } {
+export function readConfig(env: Env = process.env, readFile: (path: string) => string | null = readText): { config: Config } | { problems: string[] } {
   const problems: string[] = [];
   const values = readValues(env, problems);
   problems.push(...conflicts(values, env));
@@ -68,7 +68,7 @@ function build(values: Values, list: Workspace[]): Config {
     sandbox: values.DECKHAND_SANDBOX,
     runAs: values.DECKHAND_RUN_AS,
     posture: values.DECKHAND_POSTURE,
-    stateDir: values.DECKHAND_STATE,
+    stateDir: values.DECKHAND_STATE ?? path(process.getuid?.() === 0 ? "/var/lib/deckhand" : "~/.local/state/deckhand"),
     logLevel: values.DECKHAND_LOG,
     approvalMs: Math.round(values.DECKHAND_APPROVAL_HOURS * HOUR),
     lockMs: values.DECKHAND_LOCK_MS,

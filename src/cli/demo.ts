@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execa } from "execa";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -50,7 +50,7 @@ function usage(): number {
 async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
   const root = mkdtempSync(join(tmpdir(), "deckhand-demo-"));
   closers.push(() => rmSync(root, { recursive: true, force: true }));
-  const workspace = makeWorkspace(root);
+  const workspace = await makeWorkspace(root);
   const redis = await startOwnRedis();
   closers.push(() => redis.stop());
   const model = await startScriptedModel(script);
@@ -60,7 +60,6 @@ async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
   twin.addUser({ id: "U1", name: "Ann" });
   twin.addChannel({ id: CHANNEL, name: "deck" });
   const config = loadConfig({
-    PATH: process.env.PATH,
     SLACK_BOT_TOKEN: twin.botToken,
     SLACK_APP_TOKEN: twin.appToken,
     SLACK_API_URL: twin.apiUrl,
@@ -71,7 +70,6 @@ async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
     DECKHAND_USERS: "slack:*",
     DECKHAND_APPROVERS: "slack:U1",
     DECKHAND_STATE: join(root, "state"),
-    DECKHAND_SANDBOX: process.env.DECKHAND_SANDBOX,
   });
   const app = await startApp(config, "all", logTrace("error", config.secrets));
   closers.push(() => app.stop());
@@ -79,18 +77,18 @@ async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
 }
 
 /** A small git repository that a user other than root can use. */
-function makeWorkspace(root: string): string {
+async function makeWorkspace(root: string): Promise<string> {
   const workspace = join(root, "workspace");
   mkdirSync(workspace);
   mkdirSync(join(root, "state"));
   writeFileSync(join(workspace, "README.md"), "# A workspace for the demo\n");
-  for (const args of [["init", "-q", "-b", "main"], ["add", "."]]) execFileSync("git", args, { cwd: workspace });
-  const who = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
-  execFileSync("git", [...who, "commit", "-qm", "A first commit"], { cwd: workspace });
+  const git = execa({ cwd: workspace });
+  await git`git init -q -b main`;
+  await git`git add .`;
+  await git`git -c user.name=Demo -c user.email=demo@localhost commit -qm ${"A first commit"}`;
   if (process.getuid?.() === 0) {
-    execFileSync("chmod", ["0711", root]);
-    chownSync(workspace, NOBODY, NOBODY);
-    execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, workspace]);
+    chmodSync(root, 0o711);
+    await execa`chown -R ${NOBODY}:${NOBODY} ${workspace}`;
   }
   return workspace;
 }
@@ -102,10 +100,11 @@ async function conversation(twin: SlackTwin, workspace: string): Promise<number>
   const show = (): void => {
     for (const message of twin.thread(CHANNEL, asked.ts)) {
       const text = readable(message).replaceAll(`<@${twin.botUserId}>`, "@Deckhand");
-      if (shown.get(message.ts) === text) continue;
-      const edited = shown.has(message.ts) ? " (edited)" : "";
+      const before = shown.get(message.ts);
+      if (before === text) continue;
       shown.set(message.ts, text);
-      write(`${message.bot_id ? "Deckhand" : "Ann"}${edited}\n${text.replace(/^/gm, "    ")}\n`);
+      if (before !== undefined) write(changed(before, text));
+      else write(`${message.bot_id ? "Deckhand" : "Ann"}\n${text.replace(/^/gm, "    ")}\n`);
     }
   };
   const card = await twin.waitFor(() => {
@@ -120,6 +119,13 @@ async function conversation(twin: SlackTwin, workspace: string): Promise<number>
   }, 60_000);
   write(`That was a real run: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
   return 0;
+}
+
+/** An edited message in one line: what it says now and did not say before. */
+function changed(before: string, after: string): string {
+  const old = new Set(before.split("\n"));
+  const fresh = after.split("\n").filter((line) => !old.has(line));
+  return `    (edited: ${fresh.join(" ") || "fewer lines"})\n`;
 }
 
 /** The keyboard's answer; approved by itself when nobody is there. */

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execa } from "execa";
 import { openSandbox } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
@@ -12,7 +12,7 @@ interface Check {
 /** `deckhand doctor`: every requirement checked, each failure with its code and mend; 0 when all is well. */
 export async function doctorCommand(args: string[]): Promise<number> {
   if (args.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments");
-  const read = readConfig(process.env);
+  const read = readConfig();
   const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map(programCheck)];
   if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config));
   else checks.push({ name: "configuration", look: async () => ({ wrong: read.problems.map((p) => new DeckhandError("CONFIG", p).line()) }) });
@@ -50,12 +50,8 @@ function programCheck(program: string): Check {
   return {
     name: program,
     async look() {
-      try {
-        execFileSync(program, ["--version"], { stdio: "ignore" });
-        return { fine: "installed" };
-      } catch {
-        return { wrong: [new DeckhandError("PROGRAM_MISSING", program).line()] };
-      }
+      const { exitCode } = await execa(program, ["--version"], { reject: false });
+      return exitCode === 0 ? { fine: "installed" } : { wrong: [new DeckhandError("PROGRAM_MISSING", program).line()] };
     },
   };
 }

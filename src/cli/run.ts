@@ -36,7 +36,7 @@ export async function runCommand(args: string[]): Promise<number> {
   const task = positionals.join(" ").trim();
   if (!task) throw new DeckhandError("BAD_INPUT", "deckhand run needs a task in words");
   const approve = oneOf("--approve", values.approve, ["ask", "never", "auto"] as const);
-  const config = loadConfig(process.env);
+  const config = loadConfig();
   const trace = logTrace(config.logLevel === "info" ? "error" : config.logLevel, config.secrets);
   const log = memoryLog(systemClock);
   const sandbox = await openSandbox(config, [{ name: "here", path: resolve(values.workspace) }]);

@@ -14,7 +14,7 @@ export async function sandboxCommand(args: string[]): Promise<number> {
   });
   const command = positionals.join(" ");
   if (!command) throw new DeckhandError("BAD_INPUT", "deckhand sandbox needs a command after --");
-  const config = loadConfig(process.env);
+  const config = loadConfig();
   const opened = await openSandbox(config, [{ name: "here", path: resolve(values.workspace) }]);
   const place = opened.workspaces.get("here");
   try {

@@ -8,7 +8,7 @@ import { oneOf } from "./cli.ts";
 export async function startCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string", default: "all" } } });
   const role = oneOf("--role", values.role, ["all", "gateway", "worker"] as const);
-  const config = loadConfig(process.env);
+  const config = loadConfig();
   const trace = logTrace(config.logLevel, config.secrets);
   if (role !== "worker" && config.slack) {
     const { guardProcess } = await import("../chat/slack/guard.ts");

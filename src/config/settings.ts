@@ -101,7 +101,7 @@ export const SETTINGS = [
   {
     name: "DECKHAND_POSTURE",
     parse: oneOf("careful", "contained"),
-    default: "careful",
+    default: "contained",
     help: "careful asks for all that is not known to be harmless; contained lets the sandbox carry what it can.",
   },
   {
@@ -113,8 +113,8 @@ export const SETTINGS = [
   {
     name: "DECKHAND_STATE",
     parse: path,
-    default: "~/.local/state/deckhand",
-    help: "Folder for what Deckhand keeps on this machine.",
+    default: null,
+    help: "Folder for what Deckhand keeps on this machine. Unset: /var/lib/deckhand for root, ~/.local/state/deckhand for others.",
   },
   {
     name: "DECKHAND_LOG",

@@ -36,11 +36,20 @@ function findAct(call: CallState["call"], hands: Hands): Found {
     return { problem: `There is no tool "${call.name}". The tools are: ${[...hands.tools.keys()].join(", ")}.`, why: "no-tool" };
   }
   if (call.args === null) {
-    return { problem: `Not run: the arguments were not one JSON object. They were: ${call.raw.slice(0, 300)}`, why: "bad-arguments" };
+    return { problem: badArguments(call), why: "bad-arguments" };
   }
   const checked = tool.check(call.args);
   if ("problem" in checked) return { problem: `Not run: ${checked.problem}`, why: "bad-arguments" };
   return { tool, act: checked.act };
+}
+
+function badArguments(call: CallState["call"]): string {
+  return `Not run: the arguments were not one JSON object. They were: ${call.raw.slice(0, 300)}`;
+}
+
+/** Arguments that came to an end but are no JSON: nobody cut them off. */
+function isWholeButWrong(call: CallState["call"]): boolean {
+  return call.args === null && call.raw.trimEnd().endsWith("}");
 }
 
 /** A command longer than this is shown as head and tail, with the whole as a file. */
@@ -159,6 +168,7 @@ export function refusal(call: CallState, why: Refusal, session: Session, by?: Pe
     changed: "Not run: the circumstances changed after it was approved (command, folder or sandbox). Ask again.",
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
+  if (why === "cut" && isWholeButWrong(call.call)) return { ...ended(call.call.id, "refused", badArguments(call.call), "bad-arguments"), parent };
   return { ...ended(call.call.id, "refused", texts[why], why), parent, ...(by ? { by } : {}) };
 }
 

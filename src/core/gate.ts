@@ -16,11 +16,11 @@ export function judge(command: string, place: Place): Judgement {
   const findings: Finding[] = [];
   const add = (finding: Finding): void => void findings.push(finding);
   const walk: Walk = { place, add, cwds: [place.cwd], depth: 0, piped: null, script: innerScript };
-  if (HIDDEN.test(command)) ask(walk, "unreadable", "contains characters that cannot be seen or that turn the text around");
+  if (HIDDEN.test(command)) ask(walk, "unreadable", "the line contains characters that cannot be seen or that turn the text around");
   if (bytesOf(command) > LIMITS.gateBytes) {
-    ask(walk, "too-long", `is longer than the ${LIMITS.gateBytes} bytes that are judged`);
+    ask(walk, "too-long", `the line is longer than the ${LIMITS.gateBytes} bytes that are judged`);
   } else if (/^\s*$/.test(command)) {
-    ask(walk, "unknown", "contains no command");
+    ask(walk, "unknown", "the line contains no command");
   } else {
     look(command, walk);
   }
@@ -32,7 +32,7 @@ function look(command: string, walk: Walk): void {
     walkText(command, walk);
   } catch {
     // The parser or the walk met what it was not made for (such as too deep a nesting): that asks too.
-    ask(walk, "unparsed", "is too intricate to be judged");
+    ask(walk, "unparsed", "the line is too intricate to be judged");
   }
 }
 

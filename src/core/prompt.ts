@@ -116,7 +116,7 @@ function editedBefore(edit: Entry<"edited">, entries: Entry[]): boolean {
 
 /** What the model reads as the result of a call: output, and how it ended when that is not plain success. */
 export function resultText(ended: Entry<"run-ended">): string {
-  const output = ended.output.text || "(no output)";
+  const output = ended.output.text.trimEnd() || "(no output)";
   switch (ended.how) {
     case "exited":
       return ended.exit === 0 ? output : `${output}\n[exit code ${ended.exit}]`;

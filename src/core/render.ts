@@ -140,7 +140,7 @@ function runPost(ended: Entry<"run-ended">, entries: Entry[]): Post | null {
   const asked = entries.some((e) => isEntry(e, "approval-asked") && e.call === ended.call);
   const said = asked ? "" : textBefore(ended.call, entries);
   const blocks: Block[] = said ? [{ kind: "markdown", text: said }] : [];
-  const output = visible(ended.how === "refused" && ended.why !== "sandbox" ? "" : ended.output.text);
+  const output = visible(ended.how === "refused" && ended.why !== "sandbox" ? "" : ended.output.text.trimEnd());
   const command = judged ? `$ ${headAndTail(visible(judged.title), 1_000)}` : "";
   const shown = [command, headAndTail(output, OUTPUT_IN_POST)].filter(Boolean).join("\n");
   if (shown) blocks.push({ kind: "code", text: shown });

@@ -87,7 +87,9 @@ function filtersIn(result: unknown): string[] {
 function shown(text: string, secret: string | null): string {
   const page = /^\s*</.test(text) ? (/<title>([^<]*)/i.exec(text)?.[1] ?? "a web page") : text;
   const open = secret === null || secret.length < 4 ? page : page.replaceAll(secret, "[key]");
-  const safe = open.replace(/\b(sk|gsk|xai|pk|key|AIza)[-_]?[\w*-]{12,}/g, "[key]").replace(/\bBearer\s+\S+/gi, "[key]");
+  const safe = open
+    .replace(/\b(sk|gsk|xai|AIza)[-_]?[\w*-]{12,}/g, "[key]")
+    .replace(/\bBearer\s+\S+|(?<=:\/\/)[^/\s@]+(?=@)/gi, "[key]");
   const line = safe.replace(/\s+/g, " ").trim();
   return (line.length > 200 ? `${line.slice(0, 199)}…` : line || "no reason given").toWellFormed();
 }
@@ -163,35 +165,42 @@ export function plainUrl(baseUrl: string): string {
 }
 
 function connectionError(thrown: unknown, at: At): DeckhandError {
-  const code = codeIn(thrown);
+  const { code, message } = causeOf(thrown);
   const where = plainUrl(at.baseUrl);
-  if (code === "ERR_INVALID_URL" || !URL.canParse(at.baseUrl)) return new DeckhandError("MODEL_URL", where);
-  if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code)) return new DeckhandError("MODEL_DOWN", `${where} has no good certificate (${code})`);
+  const url = URL.parse(at.baseUrl);
+  if (!url || !/^https?:$/.test(url.protocol)) return new DeckhandError("MODEL_URL", where);
+  if (url.username !== "" || url.password !== "")
+    return new DeckhandError("MODEL_URL", `${where} takes no name and password before the host`);
+  // A line end or a letter of another script in the key: it never leaves this machine.
+  if (/ByteString|^Headers\./.test(message)) return new DeckhandError("MODEL_AUTH");
+  if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER|VERIFY/.test(code)) {
+    return new DeckhandError("MODEL_DOWN", `${where} has no good certificate (${code})`);
+  }
   const words: Record<string, string> = {
     ECONNREFUSED: `nothing listens at ${where}`,
     ENOTFOUND: `there is no host of that name: ${where}`,
     EAI_AGAIN: `the name of ${where} cannot be looked up now`,
   };
-  const known = words[code];
-  if (known !== undefined) return new DeckhandError("MODEL_DOWN", known, { retryAfterMs: 0 });
+  const reason = code || shown(message, at.secret);
+  const broken = words[code] ?? `the connection to ${where} failed (${reason})`;
+  if (words[code] !== undefined || thrown instanceof APIConnectionError)
+    return new DeckhandError("MODEL_DOWN", broken, { retryAfterMs: 0 });
   // What the SDK did not wrap broke while the answer was read.
-  if (thrown instanceof APIConnectionError)
-    return new DeckhandError("MODEL_DOWN", `the connection to ${where} failed (${code || "no reason given"})`, {
-      retryAfterMs: 0,
-    });
   if (code !== "") return new DeckhandError("MODEL_CUT", `the connection was lost (${code})`, { retryAfterMs: 0 });
-  return new DeckhandError("MODEL_DOWN", shown(messageOf(thrown), at.secret));
+  return new DeckhandError("MODEL_DOWN", reason);
 }
 
-/** The first system code in a chain of causes. */
-function codeIn(thrown: unknown): string {
+/** The first system code in a chain of causes, and the innermost message. */
+function causeOf(thrown: unknown): { code: string; message: string } {
   let error = thrown;
+  let message = messageOf(thrown);
   for (let depth = 0; depth < 5 && error instanceof Error; depth++) {
+    message = messageOf(error);
     const { code, errors } = error as Error & { code?: unknown; errors?: unknown };
-    if (typeof code === "string") return code;
+    if (typeof code === "string") return { code, message };
     error = error.cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
-  return "";
+  return { code: "", message };
 }
 
 /** An optional field of the request that this endpoint says it does not know, or null. */

@@ -37,7 +37,7 @@ export function openaiModel(options: OpenaiOptions): Model {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const client = new OpenAI({
     // The SDK refuses to work without one.
-    apiKey: options.apiKey ?? "none",
+    apiKey: options.apiKey || "none",
     adminAPIKey: null,
     organization: null,
     project: null,

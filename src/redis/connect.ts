@@ -98,7 +98,7 @@ class EndingRedis extends Redis {
     super.disconnect(reconnect);
   }
   override duplicate(...[more]: Parameters<Redis["duplicate"]>): ReturnType<Redis["duplicate"]> {
-    return new EndingRedis({ ...this.options, ...more } as RedisOptions);
+    return new EndingRedis({ ...this.options, ...more } as RedisOptions & { replyMapping?: "legacy" });
   }
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Printed } from "../core/output.ts";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { LIMITS } from "../limits.ts";
 
 /** Bytes of the end that are kept: enough for a tail of four-byte characters with some colour between them. */
@@ -9,25 +9,29 @@ export interface Capture {
   /** Copies what it keeps: the caller may reuse the chunk's memory. */
   add(chunk: Uint8Array): void;
   total(): number;
-  printed(): Printed;
+  /** Closes the file and gives the end of the output. */
+  end(): { last: Uint8Array; total: number };
 }
 
-/** Keeps the beginning and the end of any amount of output in a fixed amount of memory, and counts it exactly. */
-export function capture(): Capture {
-  let first = Buffer.allocUnsafe(4096);
-  let kept = 0;
+/**
+ * Any amount of output in a fixed amount of memory, counted exactly: the beginning in a file, which also outlives
+ * this process, the end in a ring. The file is made when there is something to keep.
+ */
+export function capture(file: string): Capture {
   const ring = Buffer.allocUnsafe(KEPT_LAST);
   let total = 0;
+  let kept = 0;
+  let fd: number | null = null;
+  let room = true;
 
-  function keepFirst(chunk: Uint8Array): void {
-    const wanted = Math.min(kept + chunk.length, LIMITS.outputFile);
-    if (wanted > first.length) {
-      const larger = Buffer.allocUnsafe(Math.min(LIMITS.outputFile, Math.max(wanted, 2 * first.length)));
-      first.copy(larger, 0, 0, kept);
-      first = larger;
+  function spool(chunk: Uint8Array): void {
+    try {
+      fd ??= openSync(file, "wx", 0o600);
+      kept += writeSync(fd, chunk, 0, Math.min(chunk.length, LIMITS.outputFile - kept));
+    } catch {
+      // A full disk takes nothing from the command: the middle of its output is told as left out.
+      room = false;
     }
-    first.set(chunk.subarray(0, wanted - kept), kept);
-    kept = wanted;
   }
 
   function keepLast(chunk: Uint8Array): void {
@@ -39,7 +43,7 @@ export function capture(): Capture {
   }
 
   function last(): Uint8Array {
-    if (total <= KEPT_LAST) return Buffer.from(ring.subarray(0, total));
+    if (total <= KEPT_LAST) return ring.subarray(0, total);
     const at = total % KEPT_LAST;
     return Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
   }
@@ -47,31 +51,36 @@ export function capture(): Capture {
   return {
     add: (chunk) => {
       total += chunk.length;
-      if (kept < LIMITS.outputFile) keepFirst(chunk);
+      if (room && kept < LIMITS.outputFile) spool(chunk);
       keepLast(chunk);
     },
     total: () => total,
-    printed: () => ({ first: first.subarray(0, kept), last: total > kept ? last() : new Uint8Array(), total }),
+    end: () => {
+      if (fd !== null) closeSync(fd);
+      return { last: total > kept ? last() : new Uint8Array(), total };
+    },
   };
 }
 
 /** The live view: at most `liveBytes` every `liveEvery`; what comes faster is skipped, its newest part is shown. */
 export function liveFeed(send: (data: Uint8Array) => void): { add(chunk: Uint8Array): void; end(): void } {
-  let waiting: Buffer = Buffer.alloc(0);
+  const waiting = Buffer.allocUnsafe(LIMITS.liveBytes);
+  let length = 0;
   let timer: NodeJS.Timeout | null = null;
 
   function flush(): void {
     timer = null;
-    if (waiting.length === 0) return;
-    send(waiting);
-    waiting = Buffer.alloc(0);
+    if (length > 0) send(waiting.subarray(0, length));
+    length = 0;
   }
 
   return {
     add: (chunk) => {
       const newest = chunk.subarray(Math.max(0, chunk.length - LIMITS.liveBytes));
-      const joined = Buffer.concat([waiting, newest]);
-      waiting = joined.subarray(Math.max(0, joined.length - LIMITS.liveBytes));
+      const keep = Math.min(length, LIMITS.liveBytes - newest.length);
+      waiting.copyWithin(0, length - keep, length);
+      waiting.set(newest, keep);
+      length = keep + newest.length;
       timer ??= setTimeout(flush, LIMITS.liveEvery);
     },
     end: () => {

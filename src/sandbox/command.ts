@@ -40,7 +40,7 @@ interface Life {
 
 /** Starts a job. `alive` hears of processes, `live` of output as it comes. Nothing is left when `ended` resolves. */
 export function startCommand(
-  job: Job,
+  { job, spool }: { job: Job; spool: string },
   pipe: OutputPipe,
   hear: { alive: (pids: number[]) => void; live: (data: Uint8Array) => void },
 ): Command {
@@ -54,7 +54,7 @@ export function startCommand(
   }
   closeSync(pipe.write);
   const life: Life = {
-    ...{ job, child, pipe, captured: capture(), alive: hear.alive },
+    ...{ job, child, pipe, captured: capture(spool), alive: hear.alive },
     ...{ reason: null, ready: false, inner: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
   };
   return { stop: (reason) => stop(life, reason), ended: follow(life, hear.live) };
@@ -154,7 +154,7 @@ function leave(life: Life): void {
 
 function verdict(life: Life): Ended {
   const { exitCode, signalCode } = life.child;
-  const ended = { printed: life.captured.printed(), ms: life.went === null ? 0 : performance.now() - life.went, words: "" };
+  const ended = { ...life.captured.end(), ms: life.went === null ? 0 : performance.now() - life.went, words: "" };
   if (life.reason !== null) return { ...ended, how: life.reason, exit: null };
   if (life.went === null) return refusal(life.words.replace(READY, "").trim() || `ended with ${exitCode ?? signalCode}`);
   const own = exitCode ?? 128 + constants.signals[signalCode as NodeJS.Signals];
@@ -163,9 +163,9 @@ function verdict(life: Life): Ended {
   return exit === null ? { ...ended, how: "interrupted", exit } : { ...ended, how: "exited", exit };
 }
 
-function refusal(words: string): Ended {
-  const printed = { first: new Uint8Array(), last: new Uint8Array(), total: 0 };
-  return { how: "refused", exit: null, printed, ms: 0, words };
+/** Nothing was started; why, in the words of what kept it. */
+export function refusal(words: string): Ended {
+  return { how: "refused", exit: null, last: new Uint8Array(), total: 0, ms: 0, words };
 }
 
 function kill(pid: number): void {

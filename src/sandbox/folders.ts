@@ -17,12 +17,12 @@ export interface Folders {
 /** The state folder itself and the folders in it that all conversations share. */
 export function prepareState(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true });
-  for (const name of ["c", "etc", "lock", "run"]) mkdirSync(join(stateDir, name), { recursive: true });
+  for (const name of ["c", "cache", "etc", "lock", "run"]) mkdirSync(join(stateDir, name), { recursive: true });
   // Not ours to close, only to open: it may have been there before us.
   chmodSync(stateDir, (statSync(stateDir).mode & 0o7777) | 0o111);
   for (const name of ["c", "lock"]) passThrough(join(stateDir, name));
   chmodSync(join(stateDir, "etc"), 0o755);
-  chmodSync(join(stateDir, "run"), 0o700);
+  for (const name of ["cache", "run"]) chmodSync(join(stateDir, name), 0o700);
 }
 
 /** A conversation's folders: its run user's own, in a folder that this user cannot change. */

@@ -1,5 +1,4 @@
 import type { RunEnd } from "../core/entry.ts";
-import type { Printed } from "../core/output.ts";
 
 /** One command as the runner gets it: words to start, nothing to decide. */
 export interface Job {
@@ -14,19 +13,23 @@ export interface Job {
   timeoutMs: number;
 }
 
-/** How it went, before anything is decoded. */
+/** How it went, as the runner tells it; the beginning of the output is in the job's spool file. */
 export interface Ended {
   how: RunEnd;
   exit: number | null;
-  printed: Printed;
+  /** The end of the output, when the spool file does not hold all of it. */
+  last: Uint8Array;
+  /** Bytes that the command printed. */
+  total: number;
   ms: number;
   /** For `refused`: what the tools in front of the command said. */
   words: string;
 }
 
-export type ToRunner = { type: "run"; id: number; job: Job } | { type: "stop"; id: number };
+export type ToRunner = { type: "run"; id: number; job: Job; spool: string } | { type: "stop"; id: number };
 
 export type FromRunner =
+  | { type: "up" }
   /** Processes that must not outlive the call: the leader of its group and, once known, the first one inside. */
   | { type: "alive"; id: number; pids: number[] }
   | { type: "chunk"; id: number; data: Uint8Array }

@@ -26,7 +26,7 @@ export function pipeMaker(folder: string): (owner: { uid: number; gid: number } 
   let made = 0;
 
   function make(): void {
-    const names = Array.from({ length: BATCH }, () => `out-${made++}`);
+    const names = Array.from({ length: BATCH }, () => `pipe-${made++}`);
     const result = spawnSync("mkfifo", ["-m", "600", ...names], { cwd: folder, encoding: "utf8" });
     if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr.trim());
     ready.push(...names);

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { normalize } from "node:path";
+import { join, normalize } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { shape } from "../core/output.ts";
 import type { RunResult, RunSpec, Sandbox } from "../core/ports.ts";
@@ -7,8 +7,8 @@ import { LIMITS } from "../limits.ts";
 import { prepareState } from "./folders.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
 import { liveText } from "./live.ts";
-import type { Ended, Job } from "./messages.ts";
-import { createRunner, type Runner } from "./runner.ts";
+import type { Job } from "./messages.ts";
+import { createRunner, type Ran, RUNNER_DIED, type Runner } from "./runner.ts";
 import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
 
 export interface SandboxOptions extends WorkspaceOptions {
@@ -41,7 +41,11 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
     if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
     if (runner === null) {
       prepareState(options.stateDir);
-      runner = createRunner({ folder: `${options.stateDir}/run`, path: options.path ?? SYSTEM_PATH });
+      runner = createRunner({
+        folder: join(options.stateDir, "run"),
+        cache: join(options.stateDir, "cache"),
+        path: options.path ?? SYSTEM_PATH,
+      });
     }
     return runner;
   }
@@ -55,8 +59,9 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
       const user = await userOf(spec.workspace);
       const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
       const timeoutMs = Math.min(spec.timeoutMs, LIMITS.commandTimeMax);
-      const ended = await active.run({ ...plan(spec, user), owner, timeoutMs }, { signal, onChunk: live.add });
-      return result(ended, live.end(), spec, secrets);
+      const ran = await active.run({ ...plan(spec, user), owner, timeoutMs }, { signal, onChunk: live.add });
+      live.end();
+      return result(ran, spec, secrets);
     } catch (thrown) {
       return refused(asDeckhandError(thrown));
     }
@@ -82,14 +87,9 @@ function checkSpec({ command, cwd, workspace }: RunSpec): void {
   if (!contains(workspace, normalize(cwd))) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
 }
 
-function result(ended: Ended, shown: string, spec: RunSpec, secrets: readonly string[]): RunResult {
-  if (ended.how === "refused") return refused(meaning(ended.words, spec));
-  const rest = { how: ended.how, exit: ended.exit, ms: Math.round(ended.ms) };
-  if (ended.how === "interrupted" && ended.printed.total === 0) {
-    // The runner took the output with it; what had been shown is all that is left.
-    return { ...rest, output: { text: shown, bytes: Buffer.byteLength(shown), omitted: 0 } };
-  }
-  return { ...rest, ...shape(ended.printed, secrets) };
+function result(ran: Ran, spec: RunSpec, secrets: readonly string[]): RunResult {
+  if (ran.how === "refused") return refused(meaning(ran.words, spec));
+  return { how: ran.how, exit: ran.exit, ms: Math.round(ran.ms), ...shape(ran.printed, secrets) };
 }
 
 function refused(error: DeckhandError): RunResult {
@@ -100,6 +100,7 @@ function refused(error: DeckhandError): RunResult {
 function meaning(words: string, spec: RunSpec): DeckhandError {
   const said = words.trim().split("\n").join("; ");
   if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
+  if (said.startsWith(RUNNER_DIED)) return new DeckhandError("SANDBOX_RUNNER", said.slice(RUNNER_DIED.length).trim());
   const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file)/.exec(said)?.[1];
   if (tool === "bwrap") return new DeckhandError("SANDBOX_MISSING");
   return tool === undefined ? new DeckhandError("SANDBOX_DENIED", said) : new DeckhandError("SANDBOX_TOOL", tool);

@@ -1,5 +1,6 @@
 import { closeSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { type Command, startCommand } from "./command.ts";
+import { flushCompileCache } from "node:module";
+import { type Command, refusal, startCommand } from "./command.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { type OutputPipe, pipeMaker } from "./pipes.ts";
 
@@ -16,8 +17,7 @@ function send(message: FromRunner): void {
   if (process.connected) process.send?.(message);
 }
 
-async function run(id: number, start: () => Command): Promise<void> {
-  const command = start();
+async function run(id: number, command: Command): Promise<void> {
   commands.set(id, command);
   const ended = await command.ended;
   commands.delete(id);
@@ -34,13 +34,12 @@ function hear(message: ToRunner): void {
   try {
     pipe = newPipe(job.owner);
   } catch (thrown) {
-    const printed = { first: new Uint8Array(), last: new Uint8Array(), total: 0 };
-    send({ type: "ended", id, ended: { how: "refused", exit: null, printed, ms: 0, words: String(thrown) } });
+    send({ type: "ended", id, ended: refusal(String(thrown)) });
     return;
   }
   const alive = (pids: number[]) => send({ type: "alive", id, pids });
   const live = (data: Uint8Array) => send({ type: "chunk", id, data });
-  void run(id, () => startCommand(job, pipe, { alive, live }));
+  void run(id, startCommand(message, pipe, { alive, live }));
 }
 
 async function leave(): Promise<void> {
@@ -72,3 +71,5 @@ process.umask(0o022);
 closeStrays();
 process.on("message", (message) => hear(message as ToRunner));
 process.on("disconnect", () => void leave());
+flushCompileCache();
+send({ type: "up" });

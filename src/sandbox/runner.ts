@@ -1,14 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "../core/errors.ts";
+import type { Printed } from "../core/output.ts";
 import type { Ended, FromRunner, Job, ToRunner } from "./messages.ts";
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
 const LEFTOVERS_MS = 2000;
+
+/** Begins the words of a call whose runner ended before it could start anything. */
+export const RUNNER_DIED = "runner:";
 
 /** The worker's side of the runner. */
 export interface Runner {
@@ -16,15 +18,21 @@ export interface Runner {
    * Never rejects. Starts the runner when there is none; when it dies meanwhile, what is left of the command is
    * ended and the call ends as `interrupted`. Aborting ends it as `cancelled`.
    */
-  run(job: Job, options: { signal: AbortSignal; onChunk: (data: Uint8Array) => void }): Promise<Ended>;
-  /** Ends all commands and the runner. */
+  run(job: Job, options: { signal: AbortSignal; onChunk: (data: Uint8Array) => void }): Promise<Ran>;
+  /** Ends all commands and the runner; later ones end as `cancelled` before they begin. */
   close(): Promise<void>;
+}
+
+/** How it went, with the output that was kept. */
+export interface Ran extends Pick<Ended, "how" | "exit" | "ms" | "words"> {
+  printed: Printed;
 }
 
 interface Call {
   onChunk: (data: Uint8Array) => void;
-  end: (ended: Ended) => void;
-  ended: Promise<Ended>;
+  end: (ran: Ran) => void;
+  ended: Promise<Ran>;
+  spool: string;
   pids: number[];
 }
 
@@ -32,50 +40,43 @@ interface Started {
   child: ChildProcess;
   folder: string;
   calls: Map<number, Call>;
+  /** It has said that it listens. */
+  up: boolean;
 }
 
-/** `folder`: where the runner may keep its pipes; `path`: where tools are looked up, and all that it knows of our environment. */
-export function createRunner(options: { folder: string; path: string }): Runner {
+interface RunnerOptions {
+  /** Where the runner may keep its pipes. */
+  folder: string;
+  /** Where tools are looked up, and all that it knows of our environment. */
+  path: string;
+  /** Where Node keeps its compiled code: with it the runner does without the compiler, a third of its memory. */
+  cache: string;
+}
+
+export function createRunner(options: RunnerOptions): Runner {
   let current: Started | null = null;
+  let closed = false;
   let ids = 0;
 
-  function start(): Started {
-    const folder = mkdtempSync(join(options.folder, "r-"));
-    const child = fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), [folder], {
-      env: { PATH: options.path },
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
+  function started(): Started {
+    if (current !== null) return current;
+    const fresh = start(options, () => {
+      if (current === fresh) current = null;
     });
-    const started: Started = { child, folder, calls: new Map() };
-    child.on("message", (message) => hear(started, message as FromRunner));
-    // Both mean that it is gone; whichever comes first ends the calls.
-    const gone = (why: string) => {
-      if (current === started) current = null;
-      void bury(started, why);
-    };
-    child.on("error", (error) => {
-      child.kill("SIGKILL");
-      gone(error.message);
-    });
-    child.once("exit", (code, signal) => gone(`exit ${signal ?? code}`));
-    return started;
+    current = fresh;
+    return fresh;
   }
 
-  async function run(job: Job, { signal, onChunk }: Parameters<Runner["run"]>[1]): Promise<Ended> {
-    if (signal.aborted) return ended("cancelled", "");
-    try {
-      current ??= start();
-    } catch (thrown) {
-      return ended("refused", messageOf(thrown));
-    }
-    const { child, calls } = current;
+  async function run(job: Job, { signal, onChunk }: Parameters<Runner["run"]>[1]): Promise<Ran> {
+    if (signal.aborted || closed) return unknown("cancelled", "", new Uint8Array());
+    const { child, folder, calls } = started();
     const id = ++ids;
+    const spool = join(folder, `${id}.out`);
     const abort = () => say(child, { type: "stop", id });
-    const { promise, resolve: end } = Promise.withResolvers<Ended>();
-    calls.set(id, { onChunk, end, ended: promise, pids: [] });
+    const { promise, resolve: end } = Promise.withResolvers<Ran>();
+    calls.set(id, { onChunk, end, ended: promise, spool, pids: [] });
     signal.addEventListener("abort", abort, { once: true });
-    say(child, { type: "run", id, job });
+    say(child, { type: "run", id, job, spool });
     try {
       return await promise;
     } finally {
@@ -84,37 +85,66 @@ export function createRunner(options: { folder: string; path: string }): Runner 
   }
 
   async function close(): Promise<void> {
-    const started = current;
-    if (started === null) return;
+    closed = true;
+    if (current === null) return;
+    const { child, calls } = current;
     current = null;
-    const exited = once(started.child, "exit");
-    for (const id of started.calls.keys()) say(started.child, { type: "stop", id });
-    await Promise.all([...started.calls.values()].map((call) => call.ended));
-    if (started.child.connected) started.child.disconnect();
+    const exited = new Promise((done) => child.once("exit", done));
+    for (const id of calls.keys()) say(child, { type: "stop", id });
+    await Promise.all([...calls.values()].map((call) => call.ended));
+    if (child.connected) child.disconnect();
     await exited;
   }
 
   return { run, close };
 }
 
+function start(options: RunnerOptions, onGone: () => void): Started {
+  const folder = mkdtempSync(join(options.folder, "r-"));
+  const child = fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), [folder], {
+    env: { PATH: options.path, NODE_COMPILE_CACHE: options.cache },
+    execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const started: Started = { child, folder, calls: new Map(), up: false };
+  child.on("message", (message) => hear(started, message as FromRunner));
+  child.once("exit", (code, signal) => {
+    onGone();
+    const why = `exit ${signal ?? code}`;
+    // What it had said before is heard first.
+    if (child.connected) child.once("disconnect", () => void bury(started, why));
+    else void bury(started, why);
+  });
+  child.on("error", (error) => {
+    onGone();
+    child.kill("SIGKILL");
+    void bury(started, error.message);
+  });
+  return started;
+}
+
 /** A runner that is gone hears nothing; its end also ends its calls. */
 function say(child: ChildProcess, message: ToRunner): void {
-  if (child.connected) child.send(message);
+  if (child.connected) child.send(message, () => {});
 }
 
 function hear(started: Started, message: FromRunner): void {
+  started.up = true;
+  if (message.type === "up") return;
   const call = started.calls.get(message.id);
   if (call === undefined) return;
   if (message.type === "alive") call.pids = message.pids;
   else if (message.type === "chunk") call.onChunk(message.data);
   else {
     started.calls.delete(message.id);
-    call.end(message.ended);
+    const { last, total, ...ended } = message.ended;
+    call.end({ ...ended, printed: { first: takeSpool(call.spool), last, total } });
   }
 }
 
 /** Ends what a runner left behind, then its calls. */
-async function bury({ folder, calls }: Started, why: string): Promise<void> {
+async function bury({ folder, calls, up }: Started, why: string): Promise<void> {
   const left = [...calls.values()];
   calls.clear();
   const pids = left.flatMap((call) => call.pids);
@@ -123,8 +153,9 @@ async function bury({ folder, calls }: Started, why: string): Promise<void> {
     signalTo(-pid, "SIGKILL");
     signalTo(pid, "SIGKILL");
   }
-  for (const until = Date.now() + LEFTOVERS_MS; Date.now() < until && pids.some(isThere); ) await wait(5);
-  for (const call of left) call.end(ended("interrupted", why));
+  for (const until = Date.now() + LEFTOVERS_MS; pids.length > 0 && Date.now() < until && someRun(pids); ) await wait(5);
+  // One that never came up has started nothing.
+  for (const call of left) call.end(unknown(up ? "interrupted" : "refused", `${RUNNER_DIED} ${why}`, takeSpool(call.spool)));
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -138,16 +169,29 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** One that has ended but has not been taken note of yet runs nothing any more. */
-function isThere(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    // Without a record there is no process.
-    return false;
-  }
+/** Whether one of these processes or groups still runs; one that waits to be taken note of does not. */
+function someRun(pids: number[]): boolean {
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const [, state, group] = /\) (\S) \d+ (\d+) /.exec(readFileSync(`/proc/${name}/stat`, "latin1")) ?? [];
+      return state !== "Z" && state !== "X" && (pids.includes(Number(name)) || pids.includes(Number(group)));
+    } catch {
+      // It ended while we looked.
+      return false;
+    }
+  });
 }
 
-function ended(how: Ended["how"], words: string): Ended {
-  return { how, exit: null, printed: { first: new Uint8Array(), last: new Uint8Array(), total: 0 }, ms: 0, words };
+/** What a command printed, up to the cap; empty when it printed nothing. */
+function takeSpool(spool: string): Uint8Array {
+  if (!existsSync(spool)) return new Uint8Array();
+  const bytes = readFileSync(spool);
+  rmSync(spool);
+  return bytes;
+}
+
+/** A call of which only its spool tells. */
+function unknown(how: Ran["how"], words: string, first: Uint8Array): Ran {
+  return { how, exit: null, ms: 0, words, printed: { first, last: new Uint8Array(), total: first.length } };
 }

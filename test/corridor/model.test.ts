@@ -8,7 +8,7 @@ beforeAll(async () => {
   deck = await openCorridor({
     rules: [
       { when: /wrong tool/, steps: [() => ({ calls: [{ name: "run_shell", args: { command: "ls" } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
-      { when: /broken arguments/, steps: [() => ({ calls: [{ name: "bash", args: '{"command": ls' }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+      { when: /broken arguments/, steps: [() => ({ calls: [{ name: "bash", args: '{"command": ls}' }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       { when: /wrong type/, steps: [() => ({ calls: [{ name: "bash", args: { command: ["ls"] } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       { when: /go on for ever/, steps: Array.from({ length: 60 }, () => () => bash("pwd")) },
       { when: /long answer/, steps: [() => ({ text: "The first half of", finish: "length" })] },

@@ -46,7 +46,7 @@ test("a command whose worker was killed is not run again, its processes are gone
   const [, worker] = await Promise.all([start("gateway"), start("worker")]);
   const said = await deck.mention("sleep long");
   await said.press("approve");
-  await deck.twin.waitFor(() => processesWith("sleep 47").length > 0);
+  await deck.twin.waitFor(() => deck.files.has("effect.txt"));
   await worker.kill();
   await deck.twin.waitFor(() => processesWith("sleep 47").length === 0);
   await start("worker");
@@ -76,7 +76,7 @@ test("SIGTERM ends a worker with 0, its command as interrupted, and the next one
   const [, worker] = await Promise.all([start("gateway"), start("worker")]);
   const said = await deck.mention("sleep long");
   await said.press("approve");
-  await deck.twin.waitFor(() => processesWith("sleep 47").length > 0);
+  await deck.twin.waitFor(() => deck.files.has("effect.txt"));
   expect(await worker.end()).toBe(0);
   expect(processesWith("sleep 47")).toEqual([]);
   await start("worker");

@@ -30,7 +30,7 @@ beforeAll(async () => {
       { when: /remember/, steps: [() => bash("ls"), () => say("There are notes.txt and more.")] },
       { when: /first of those/, steps: [() => bash("cat notes.txt"), ({ lastResult }) => say(`It says: ${lastResult}`)] },
       { when: /slowly/, steps: [() => bash("sleep 1; echo slow"), () => say("slow is done")] },
-      { when: /both/, steps: [() => ({ calls: [{ name: "bash", args: { command: "echo one" } }, { name: "bash", args: { command: "echo two" } }] }), ({ results }) => say(`got ${results.join("+")}`)] },
+      { when: /both/, steps: [() => ({ calls: [{ name: "bash", args: { command: "echo one" } }, { name: "bash", args: { command: "echo two" } }] }), ({ results }) => say(`got ${results.map((r) => r.trim()).join("+")}`)] },
     ],
   });
   deck.files.write("notes.txt", "buy rope\n");

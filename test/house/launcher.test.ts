@@ -80,7 +80,8 @@ describe("bin/deckhand", () => {
 
   test("keeps compiled code in the state folder, and does without where it cannot", () => {
     const root = installed({ a: "24.1.0" });
-    expect(start(root, ["a"]).stdout).toContain(`cache ${root}/home/.local/state/deckhand/compiled\n`);
+    const unset = process.getuid?.() === 0 ? "/var/lib/deckhand" : `${root}/home/.local/state/deckhand`;
+    expect(start(root, ["a"]).stdout).toContain(`cache ${unset}/compiled\n`);
     expect(start(root, ["a"], { env: { DECKHAND_STATE: join(root, "s") } }).stdout).toContain(`cache ${root}/s/compiled\n`);
     expect(start(root, ["a"], { env: { DECKHAND_STATE: "~/s" }, cwd: "/" }).stdout).toContain(`cache ${root}/home/s/compiled\n`);
     expect(start(root, ["a"], { env: { DECKHAND_STATE: "s" }, cwd: "/" }).stdout).toContain(`cache ${root}/s/compiled\n`);

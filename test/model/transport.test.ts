@@ -163,12 +163,21 @@ test("the key is in no error, whatever the server sends back", async () => {
   }
 });
 
+test("a key that cannot be sent is a bad key, and is not shown", async () => {
+  for (const apiKey of ["very\nsecret", "very-sécret-ключ"]) {
+    const error = await failure(model({ apiKey }).ask(request, { signal: signal() }));
+    expect([error.code, error.retryAfterMs]).toEqual(["MODEL_AUTH", undefined]);
+  }
+});
+
 test("a port where nothing listens, a name without a host and a wrong address each say so", async () => {
   const dead = await startFaultServer();
   await dead.close();
   const down = await failure(model({ baseUrl: dead.url }).ask(request, { signal: signal() }));
   expect([down.code, down.retryAfterMs]).toEqual(["MODEL_DOWN", 0]);
   expect(down.line()).toContain(`nothing listens at ${dead.url}`);
-  const none = await failure(model({ baseUrl: "nowhere" }).ask(request, { signal: signal() }));
-  expect([none.code, none.retryAfterMs]).toEqual(["MODEL_URL", undefined]);
+  for (const baseUrl of ["nowhere", "ftp://127.0.0.1/v1", ""]) {
+    const none = await failure(model({ baseUrl }).ask(request, { signal: signal() }));
+    expect([none.code, none.retryAfterMs]).toEqual(["MODEL_URL", undefined]);
+  }
 });

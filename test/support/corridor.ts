@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app.ts";
 import { SCOPES } from "../../src/chat/slack/manifest.ts";
@@ -34,6 +34,7 @@ export interface Corridor {
 export interface Files {
   write(name: string, text: string): void;
   read(name: string): string;
+  has(name: string): boolean;
   remove(name: string): void;
   /** Makes the workspace a repository on branch `main` with one commit. */
   git(): void;
@@ -47,6 +48,7 @@ function filesIn(workspace: TestWorkspace): Files {
       workspace.give(at(name));
     },
     read: (name) => readFileSync(at(name), "utf8"),
+    has: (name) => existsSync(at(name)),
     remove: (name) => rmSync(at(name), { recursive: true, force: true }),
     git() {
       const who = ["-c", "user.name=Test", "-c", "user.email=test@localhost"];

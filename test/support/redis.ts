@@ -18,6 +18,12 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
+/** Ended with this process, whatever the tests do. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const server of running) server.kill("SIGKILL");
+});
+
 /** An own redis-server on a free loopback port, with AOF in a temporary folder. `args` are added to its command line. */
 export async function startRedis({ args = [] }: { args?: string[] } = {}): Promise<TestRedis> {
   const dir = await mkdtemp(join(tmpdir(), "deckhand-redis-"));
@@ -30,7 +36,8 @@ export async function startRedis({ args = [] }: { args?: string[] } = {}): Promi
     });
     const missing = once(child, "error").then(([error]) => Promise.reject(error as Error));
     server = child;
-    process.once("exit", () => child.kill("SIGKILL"));
+    running.add(child);
+    child.once("exit", () => running.delete(child));
     while (child.exitCode === null) {
       if (await Promise.race([answers(port), missing])) return true;
       await sleep(20);

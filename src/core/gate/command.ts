@@ -61,7 +61,8 @@ function judgeGit(args: Arg[], walk: Walk): void {
   let cwds = walk.cwds;
   for (const { value } of read.used) {
     if (value === null || !value.literal) continue;
-    if (!cwds.every((cwd) => isInside(walk.place, cwd, value.value))) ask(walk, "outside", `${show(value.text)} leads out of the workspace`);
+    if (!cwds.every((cwd) => isInside(walk.place, cwd, value.value)))
+      ask(walk, "outside", `${show(value.text)} leads out of the workspace`);
     cwds = cwds.map((cwd) => normalise(cwd, value.value));
   }
   const after = read.unknown === null ? read.operands : args;
@@ -85,7 +86,7 @@ function judgeLauncher(name: string, args: Arg[], input: string | null, walk: Wa
   if (name === "env" && inner.commands.length === 0 && inner.scripts.length === 0) {
     deny(walk, "secrets", "`env` shows the environment");
   }
-  for (const assign of inner.assigns) ask(walk, "env", `sets ${show(assign.text)} for what it runs`);
+  for (const assign of inner.assigns) ask(walk, "env", `the line sets ${show(assign.text)} for what it runs`);
   if (inner.code !== null) ask(walk, inner.code, `${show(name)} runs another command in its own way`);
   else if (!inner.clear) ask(walk, "unknown", `how ${show(name)} runs the rest is not clear`);
   for (const script of inner.scripts) judgeText(script, walk);
@@ -109,14 +110,25 @@ function judgeShell(name: string, args: Arg[], input: string | null, walk: Walk)
   const at = args.findIndex((arg) => /^-[A-Za-z]*c[A-Za-z]*$/.test(arg.value));
   if (at >= 0) {
     const script = args.slice(at + 1).find((arg, index, rest) => !/^[-+]/.test(arg.value) && !/^[-+]o$/.test(rest[index - 1]?.value ?? ""));
-    if (at > 0 || !/^(?:ba|da)?sh$/.test(name) || !/^-[eux]*c$/.test(args[0]?.value ?? "") || args[1] !== script || script === undefined || !args.every((arg) => arg.literal && arg.glob < 0)) {
+    if (
+      at > 0 ||
+      !/^(?:ba|da)?sh$/.test(name) ||
+      !/^-[eux]*c$/.test(args[0]?.value ?? "") ||
+      args[1] !== script ||
+      script === undefined ||
+      !args.every((arg) => arg.literal && arg.glob < 0)
+    ) {
       ask(walk, "interp", `${show(name)} is started in a way that is not plain`);
     }
     if (script !== undefined) judgeText(script, walk);
     return;
   }
   const file = args.find((arg) => !/^[-+]/.test(arg.value));
-  ask(walk, "interp", `${show(file === undefined ? name : `${name} ${file.text}`)} runs ${file === undefined ? "what it reads" : "a script"}`);
+  ask(
+    walk,
+    "interp",
+    `${show(file === undefined ? name : `${name} ${file.text}`)} runs ${file === undefined ? "what it reads" : "a script"}`,
+  );
   if (input !== null) walk.script(input, walk);
 }
 
@@ -131,7 +143,9 @@ function judgeOther(name: string, args: Arg[], walk: Walk): void {
     const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.value));
     if (at >= 0) judgeCommand(args.slice(at + 1), null, walk, false);
   }
-  const outside = args.find((arg) => arg.literal && /^(?:\/|\.\.)/.test(arg.value) && !walk.cwds.every((cwd) => isInside(walk.place, cwd, arg.value)));
+  const outside = args.find(
+    (arg) => arg.literal && /^(?:\/|\.\.)/.test(arg.value) && !walk.cwds.every((cwd) => isInside(walk.place, cwd, arg.value)),
+  );
   if (outside !== undefined) ask(walk, "outside", `${show(outside.text)} leads out of the workspace`);
 }
 

@@ -1,4 +1,5 @@
 import type { Place } from "../ports.ts";
+import { visible } from "../visible.ts";
 
 /** One thing that the gate saw in a line. No finding at all means that the line runs by itself. */
 export interface Finding {
@@ -31,13 +32,9 @@ export function deny(walk: Walk, code: string, text: string): void {
 
 /** Whatever cannot be seen or turns the direction of text; newline and tab are seen. */
 export const HIDDEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/u;
-const HIDDEN_ALL = new RegExp(HIDDEN, "gu");
 
 /** A piece of the line for a reason: in backticks, short, on one line, nothing invisible. */
 export function show(text: string): string {
-  const seen = text
-    .replace(HIDDEN_ALL, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
-    .replace(/\s+/g, " ")
-    .replaceAll("`", "'");
+  const seen = visible(text.replace(/\s+/g, " ")).replaceAll("`", "'");
   return `\`${seen.length > 60 ? `${seen.slice(0, 57)}...` : seen}\``;
 }

@@ -27,19 +27,49 @@ const LAUNCHERS: Launcher[] = [
   { names: "timeout", options: "-k= -s= -v -f -p --kill-after= --signal= --foreground --preserve-status --verbose", skip: 1 },
   { names: "time", options: "-p -v -f= --verbose --portability --format=" },
   { names: "stdbuf", options: "-i= -o= -e= --input= --output= --error=" },
-  { names: "env", options: "-i -0 -u= -v -S= --null --ignore-environment --unset= --split-string=", assigns: true, shell: "-S --split-string" },
+  {
+    names: "env",
+    options: "-i -0 -u= -v -S= --null --ignore-environment --unset= --split-string=",
+    assigns: true,
+    shell: "-S --split-string",
+  },
   { names: "exec", options: "-c -l -a=", code: "builtin" },
   { names: "coproc", options: "", code: "background" },
   { names: "setsid", options: "-c -f -w --ctty --fork --wait", code: "background" },
-  { names: "xargs", options: "-0 -r -t -x -n= -P= -I= -i[=] -L= -l[=] -d= -a= -s= -E= --null --no-run-if-empty --verbose --max-args= --max-procs= --max-lines[=] --replace[=] --delimiter= --arg-file= --exit", code: "dynamic" },
-  { names: "parallel", options: "-0 -k -j= -N= -n= -X -m -a= --jobs= --keep-order --bar --eta --dry-run --halt= --colsep=", joined: true, code: "dynamic" },
-  { names: "watch", options: "-n= -d -t -e -g -b -p -c -x --interval= --differences[=] --no-title --color --exec", joined: true, code: "interp" },
-  { names: "flock", options: "-n -x -s -e -u -o -w= -E= --nonblock --exclusive --shared --timeout=", skip: 1, shell: "-c --command", code: "interp" },
+  {
+    names: "xargs",
+    options:
+      "-0 -r -t -x -n= -P= -I= -i[=] -L= -l[=] -d= -a= -s= -E= --null --no-run-if-empty --verbose --max-args= --max-procs= --max-lines[=] --replace[=] --delimiter= --arg-file= --exit",
+    code: "dynamic",
+  },
+  {
+    names: "parallel",
+    options: "-0 -k -j= -N= -n= -X -m -a= --jobs= --keep-order --bar --eta --dry-run --halt= --colsep=",
+    joined: true,
+    code: "dynamic",
+  },
+  {
+    names: "watch",
+    options: "-n= -d -t -e -g -b -p -c -x --interval= --differences[=] --no-title --color --exec",
+    joined: true,
+    code: "interp",
+  },
+  {
+    names: "flock",
+    options: "-n -x -s -e -u -o -w= -E= --nonblock --exclusive --shared --timeout=",
+    skip: 1,
+    shell: "-c --command",
+    code: "interp",
+  },
   { names: "script", options: "-a -e -f -q -c= --append --return --flush --quiet --command=", shell: "-c --command", code: "interp" },
   { names: "strace ltrace", options: "-f -ff -c -t -tt -y -yy -q -e= -o= -s= -p= -u=", code: "interp" },
   { names: "busybox toybox", options: "", code: "interp" },
   { names: "chrt taskset", options: "-a -b -f -i -o -r -c", skip: 1, code: "process" },
-  { names: "fakeroot unbuffer eatmydata chronic catchsegv caffeinate dbus-run-session xvfb-run proxychains torsocks", options: "-a -q -i -s", code: "unknown" },
+  {
+    names: "fakeroot unbuffer eatmydata chronic catchsegv caffeinate dbus-run-session xvfb-run proxychains torsocks",
+    options: "-a -q -i -s",
+    code: "unknown",
+  },
 ];
 
 const TABLE = new Map<string, { launcher: Launcher; options: OptionTable }>();

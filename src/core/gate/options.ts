@@ -23,7 +23,12 @@ export interface OptionsRead {
   endedAt: number;
 }
 
-const SUFFIXES: [string, Kind][] = [["[=]", "attached"], ["=?", "next"], ["=path", "path"], ["=", "value"]];
+const SUFFIXES: [string, Kind][] = [
+  ["[=]", "attached"],
+  ["=?", "next"],
+  ["=path", "path"],
+  ["=", "value"],
+];
 
 /** Reads a list such as `-l --color[=] -n= -f=path`: `=` takes a value, `[=]` may have one, `=?` takes the next word. */
 export function optionTable(list: string): OptionTable {

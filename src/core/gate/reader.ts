@@ -1,11 +1,13 @@
 import { ask, show, type Walk } from "./finding.ts";
+import { type Entry, entryOf } from "./lookup.ts";
 import { type OptionsRead, readOptions } from "./options.ts";
 import { isGlobInside, isInside } from "./paths.ts";
-import { type Entry, entryOf, type Reader } from "./table.ts";
+import type { Reader } from "./table.ts";
 import type { Arg } from "./words.ts";
 
 /** Files that usually hold credentials: what they say would be posted to the thread. */
-const PRIVATE_FILE = /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|\.npmrc|\.netrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx))$/;
+const PRIVATE_FILE =
+  /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|\.npmrc|\.netrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx))$/;
 
 /** Whether a file usually holds credentials. */
 export function isPrivate(path: string): boolean {
@@ -18,9 +20,7 @@ export function isPrivate(path: string): boolean {
  */
 export function judgeReader(called: string, { reader, table }: Entry, args: Arg[], walk: Walk): boolean {
   const read: OptionsRead =
-    reader.free === true
-      ? { unknown: null, used: [], operands: args, endedAt: 0 }
-      : readOptions(table, args, reader);
+    reader.free === true ? { unknown: null, used: [], operands: args, endedAt: 0 } : readOptions(table, args, reader);
   const has = (names: string): boolean => read.used.some((one) => names.split(" ").includes(one.name));
   if (reader.must !== undefined && (read.unknown !== null || !has(reader.must))) return false;
   if (read.unknown !== null) {

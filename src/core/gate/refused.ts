@@ -6,7 +6,8 @@ import type { Arg } from "./words.ts";
 /** Programs that never run, whatever their arguments and whoever approves. */
 const NEVER: Record<string, { names: string; text: string }> = {
   privilege: {
-    names: "sudo su doas pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
+    names:
+      "sudo su doas pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
     text: "takes or gives more rights",
   },
   power: { names: "reboot shutdown halt poweroff telinit kexec", text: "stops the machine" },
@@ -21,14 +22,18 @@ const NAMES = new Map<string, { code: string; text: string }>();
 for (const [code, { names, text }] of Object.entries(NEVER)) for (const name of names.split(" ")) NAMES.set(name, { code, text });
 
 /** They show or make names, sizes and kinds, or use a key as it is meant; they do not show what is in a file. */
-const LOOKERS = new Set("ls dir stat test [ file du df tree realpath readlink lsblk blkid cd mkdir chmod ssh-keygen ssh-add ssh-copy-id".split(" "));
+const LOOKERS = new Set(
+  "ls dir stat test [ file du df tree realpath readlink lsblk blkid cd mkdir chmod ssh-keygen ssh-add ssh-copy-id".split(" "),
+);
 /** Their words are text; a path among them is not opened. */
 const SPEAKERS = new Set("echo printf true false : which type command basename dirname seq git export alias man".split(" "));
 /** Their first word is a pattern or a script. */
 const SEARCHERS = new Set("grep egrep fgrep zgrep rg ag ack sed awk gawk mawk nawk jq yq perl".split(" "));
 const CODERS = /^(?:[gmn]?awk|python[\d.]*|node|deno|bun|perl|ruby|php|lua|jq)$/;
 const SYSTEM_FOLDERS = new Set(
-  "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /var/lib /var/log".split(" "),
+  "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /var/lib /var/log".split(
+    " ",
+  ),
 );
 const POWER_VERB = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|hybrid-sleep|soft-reboot|rescue|emergency)$/;
 const POWER_TARGET = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency)\.target$/;
@@ -45,7 +50,8 @@ export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
   if (showsEnvironment(name, values)) deny(walk, "secrets", `${show([name, ...values].join(" "))} shows the environment`);
   if (isSetuid(name, values)) deny(walk, "privilege", `${show([name, ...values].join(" "))} gives a program more rights`);
   if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox`);
-  for (const arg of wiped(name, args, walk)) deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would wipe a system, home or parent folder`);
+  for (const arg of wiped(name, args, walk))
+    deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would wipe a system, home or parent folder`);
   judgeArguments(name, args, walk);
   if (CODERS.test(name)) judgeCode(name, args, walk);
 }

@@ -26,11 +26,11 @@ const MOST_FOLDERS = 8;
 /** Judges a whole script as part of the line and adds what it finds. */
 export function walkText(text: string, walk: Walk): void {
   if (walk.depth > MOST_SHELLS) {
-    ask(walk, "dynamic", "has more shells inside shells than are followed");
+    ask(walk, "dynamic", "the line has more shells inside shells than are followed");
     return;
   }
   const { script, broken } = parseScript(text);
-  if (broken !== null) ask(walk, "unparsed", `cannot be read as bash: ${broken}`);
+  if (broken !== null) ask(walk, "unparsed", `the line cannot be read as bash: ${broken}`);
   visit(script, walk);
 }
 
@@ -41,27 +41,27 @@ export function innerScript(text: string, walk: Walk): void {
 
 /** What the constructs are called that are not followed: they ask, and what is in them is judged all the same. */
 const CONSTRUCTS: Partial<Record<SyntaxNode["type"], [code: string, text: string]>> = {
-  If: ["compound", "contains an `if`"],
-  For: ["compound", "contains a loop"],
-  ArithmeticFor: ["arith", "contains a loop that calculates"],
-  Select: ["compound", "contains a `select`"],
-  While: ["compound", "contains a loop"],
-  Case: ["compound", "contains a `case`"],
-  Subshell: ["compound", "contains a subshell"],
-  BraceGroup: ["compound", "contains a group of commands"],
-  TestCommand: ["compound", "contains a `[[ ]]` test"],
-  Coproc: ["background", "starts a command in the background"],
-  Function: ["compound", "defines a function"],
-  ArithmeticCommand: ["arith", "calculates with `(( ))`"],
-  ArithmeticExpansion: ["arith", "calculates with `$(( ))`"],
-  CommandExpansion: ["dynamic", "uses what another command prints"],
-  ProcessSubstitution: ["dynamic", "reads or writes another command as a file"],
+  If: ["compound", "the line contains an `if`"],
+  For: ["compound", "the line contains a loop"],
+  ArithmeticFor: ["arith", "the line contains a loop that calculates"],
+  Select: ["compound", "the line contains a `select`"],
+  While: ["compound", "the line contains a loop"],
+  Case: ["compound", "the line contains a `case`"],
+  Subshell: ["compound", "the line contains a subshell"],
+  BraceGroup: ["compound", "the line contains a group of commands"],
+  TestCommand: ["compound", "the line contains a `[[ ]]` test"],
+  Coproc: ["background", "the line starts a command in the background"],
+  Function: ["compound", "the line defines a function"],
+  ArithmeticCommand: ["arith", "the line calculates with `(( ))`"],
+  ArithmeticExpansion: ["arith", "the line calculates with `$(( ))`"],
+  CommandExpansion: ["dynamic", "the line uses what another command prints"],
+  ProcessSubstitution: ["dynamic", "the line reads or writes another command as a file"],
 };
 
 function visit(node: SyntaxNode, walk: Walk): void {
   switch (node.type) {
     case "Statement":
-      if (node.background === true) ask(walk, "background", "runs a command in the background");
+      if (node.background === true) ask(walk, "background", "the line runs a command in the background");
       return visitApart(node.command, walk);
     case "AndOr":
       return visitAndOr(node, walk);
@@ -87,7 +87,7 @@ function visit(node: SyntaxNode, walk: Walk): void {
 function visitOther(node: SyntaxNode, walk: Walk): void {
   const construct = CONSTRUCTS[node.type];
   if (construct !== undefined) ask(walk, construct[0], construct[1]);
-  if (node.type === "Function" && startsItself(node)) deny(walk, "forkbomb", "starts itself again and again");
+  if (node.type === "Function" && startsItself(node)) deny(walk, "forkbomb", "a function of the line starts itself again and again");
   if (node.type === "SimpleExpansion") judgeVariable(node.text.slice(1), walk);
   if (node.type === "ParameterExpansion") judgeVariable(node.parameter, walk);
   if (node.type === "ArithmeticWord" && isSecretName(node.value)) judgeVariable(node.value, walk);
@@ -95,8 +95,8 @@ function visitOther(node: SyntaxNode, walk: Walk): void {
 }
 
 function judgeVariable(name: string, walk: Walk): void {
-  if (isSecretName(name)) deny(walk, "secrets", `shows the value of ${show(`$${name}`)}`);
-  else ask(walk, "dynamic", `depends on ${show(`$${name}`)}, whose value is not known here`);
+  if (isSecretName(name)) deny(walk, "secrets", `the line shows the value of ${show(`$${name}`)}`);
+  else ask(walk, "dynamic", `the line depends on ${show(`$${name}`)}, whose value is not known here`);
 }
 
 /** A `cd` in there may have failed or not: what follows may run in either folder. */
@@ -169,7 +169,8 @@ function visitWord(node: Word, walk: Walk): Arg[] {
   for (const part of node.parts ?? []) visit(part, walk);
   const args = readWord(node);
   if (args.some((arg) => arg.tilde)) ask(walk, "outside", `${show(node.text)} is or contains a home folder`);
-  if (args.some((arg) => !arg.literal) && !(node.parts ?? []).some(explains)) ask(walk, "dynamic", `what ${show(node.text)} becomes cannot be read from the line`);
+  if (args.some((arg) => !arg.literal) && !(node.parts ?? []).some(explains))
+    ask(walk, "dynamic", `what ${show(node.text)} becomes cannot be read from the line`);
   return args;
 }
 
@@ -186,7 +187,7 @@ function visitArgument(node: Assignment, walk: Walk): Arg[] {
 }
 
 function visitAssignment(node: Assignment, walk: Walk): void {
-  ask(walk, "env", `sets ${show(node.text)}`);
+  ask(walk, "env", `the line sets ${show(node.text)}`);
   for (const child of children(node)) visit(child, walk);
 }
 
@@ -195,7 +196,7 @@ function visitRedirect(node: Redirection, walk: Walk): void {
     if (child.type !== "HereDocBody") visit(child, walk);
     else for (const part of child.parts ?? []) visit(part, walk);
   }
-  if (node.descriptor?.type === "FileDescriptorVariable") ask(walk, "redirect", "opens a file for what follows");
+  if (node.descriptor?.type === "FileDescriptorVariable") ask(walk, "redirect", "the line opens a file for what follows");
   if (node.type !== "Redirect" || node.target === undefined) return;
   for (const target of readWord(node.target)) judgeTarget(node.operator, target, walk);
 }
@@ -209,15 +210,14 @@ function judgeTarget(operator: string, target: Arg, walk: Walk): void {
   if (/^\/dev\/(?:tcp|udp)\//.test(target.value)) return ask(walk, "network", `${show(target.text)} is a connection to the network`);
   const inside = target.glob < 0 && walk.cwds.every((cwd) => isInside(walk.place, cwd, target.value));
   if (!inside) ask(walk, "outside", `${show(target.text)} leads out of the workspace`);
-  if (operator !== "<") ask(walk, "redirect", `writes to ${show(target.text)}`);
+  if (operator !== "<") ask(walk, "redirect", `the line writes to ${show(target.text)}`);
   else if (isPrivate(target.value)) ask(walk, "secrets", `${show(target.text)} usually holds credentials`);
 }
 
 /** Whether a function calls itself in a pipe or in the background. */
 function startsItself(node: FunctionNode): boolean {
   const name = node.name.value;
-  const calls = (inner: SyntaxNode): boolean =>
-    (inner.type === "Command" && inner.name?.value === name) || children(inner).some(calls);
+  const calls = (inner: SyntaxNode): boolean => (inner.type === "Command" && inner.name?.value === name) || children(inner).some(calls);
   const starts = (inner: SyntaxNode): boolean =>
     (inner.type === "Pipeline" && inner.commands.length > 1 && calls(inner)) ||
     (inner.type === "Statement" && inner.background === true && calls(inner)) ||
@@ -227,6 +227,6 @@ function startsItself(node: FunctionNode): boolean {
 
 function either(one: string[], other: string[], walk: Walk): string[] {
   const both = [...new Set([...one, ...other])];
-  if (both.length > MOST_FOLDERS) ask(walk, "too-long", "changes the folder more often than is followed");
+  if (both.length > MOST_FOLDERS) ask(walk, "too-long", "the line changes the folder more often than is followed");
   return both.slice(0, MOST_FOLDERS);
 }

@@ -102,7 +102,5 @@ function braces(text: string): string[] {
   }
   if (choices.length === 0) return [text];
   choices.push(inner.slice(from));
-  return choices
-    .flatMap((choice) => (/^\{.*,.*\}$/.test(choice) ? braces(choice) : [choice.replace(/['"\\]/g, "")]))
-    .slice(0, MOST_BRACES);
+  return choices.flatMap((choice) => (/^\{.*,.*\}$/.test(choice) ? braces(choice) : [choice.replace(/['"\\]/g, "")])).slice(0, MOST_BRACES);
 }
