@@ -7,7 +7,8 @@ import type { Person } from "./core/entry.ts";
 import { DeckhandError, NotStarted, messageOf } from "./core/errors.ts";
 import type { Hands } from "./core/hands.ts";
 import { type IntakeDeps, intake } from "./core/intake.ts";
-import type { Chat, Log, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
+import type { Log } from "./core/log.ts";
+import type { Chat, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
@@ -51,7 +52,9 @@ export async function openSandbox(config: Config, list: { name: string; path: st
 /** Every file in `src/tools` is a tool: adding one is adding a file. */
 export async function loadTools(folder: string = join(import.meta.dirname, "tools")): Promise<Map<string, Tool>> {
   const tools = new Map<string, Tool>();
-  for (const file of readdirSync(folder).filter((f) => f.endsWith(".ts")).sort()) {
+  for (const file of readdirSync(folder)
+    .filter((f) => f.endsWith(".ts"))
+    .sort()) {
     const { tool } = (await import(join(folder, file))) as { tool: Tool };
     tools.set(tool.spec.name, tool);
   }

@@ -41,7 +41,10 @@ export function loadConfig(env: Env = process.env): Config {
  * The frozen configuration, or every problem at once: each names the setting and says how to mend it.
  * `readFile` gives null for a file that is not there.
  */
-export function readConfig(env: Env = process.env, readFile: (path: string) => string | null = readText): { config: Config } | { problems: string[] } {
+export function readConfig(
+  env: Env = process.env,
+  readFile: (path: string) => string | null = readText,
+): { config: Config } | { problems: string[] } {
   const problems: string[] = [];
   const values = readValues(env, problems);
   problems.push(...conflicts(values, env));

@@ -1,5 +1,6 @@
 import type { Decision, Entry, NewEntry, Person } from "./core/entry.ts";
-import type { ArrivalRecord, Clock, Head, Log, PostState, WakeLock } from "./core/ports.ts";
+import type { ArrivalRecord, Head, Log, PostState, WakeLock } from "./core/log.ts";
+import type { Clock } from "./core/ports.ts";
 import { LIMITS } from "./limits.ts";
 
 /** Locks of wakes that are over: who still holds one may not take a conversation over. Any other lock may. */

@@ -74,7 +74,8 @@ export async function cli(args: string[]): Promise<number> {
     if (isUsage(thrown)) return print(`${(thrown as Error).message}\nUse: deckhand ${command.usage}`, process.stderr, EXIT.usage);
     if (thrown instanceof NotStarted) return print(thrown.lines.join("\n"), process.stderr, EXIT.notStarted);
     const error = asDeckhandError(thrown);
-    const code = error.code === "BAD_INPUT" || error.code === "BAD_CONVERSATION" ? EXIT.usage : NOT_STARTED.test(error.code) ? EXIT.notStarted : 1;
+    const code =
+      error.code === "BAD_INPUT" || error.code === "BAD_CONVERSATION" ? EXIT.usage : NOT_STARTED.test(error.code) ? EXIT.notStarted : 1;
     return print(error.line(), process.stderr, code);
   }
 }

@@ -24,8 +24,15 @@ const script = conversationScript([
     when: /test_output/,
     steps: [
       () => bash("git branch --show-current", "First the branch."),
-      () => bash("mkdir test_output && touch test_output/a.txt test_output/b.txt test_output/c.txt", "Now the files; this changes the workspace."),
-      ({ lastResult }) => (lastResult.startsWith("Not run") ? say("The branch is **main**. I made no files, because you did not approve it.") : bash("ls -l test_output")),
+      () =>
+        bash(
+          "mkdir test_output && touch test_output/a.txt test_output/b.txt test_output/c.txt",
+          "Now the files; this changes the workspace.",
+        ),
+      ({ lastResult }) =>
+        lastResult.startsWith("Not run")
+          ? say("The branch is **main**. I made no files, because you did not approve it.")
+          : bash("ls -l test_output"),
       () => say("The branch is **main**, and `test_output` now holds 3 files: `a.txt`, `b.txt` and `c.txt`."),
     ],
   },
@@ -115,7 +122,10 @@ async function conversation(twin: SlackTwin, workspace: string): Promise<number>
   await twin.press({ channel: CHANNEL, ts: card.ts, actionId: yes ? "approve" : "deny", user: "U1" });
   await twin.waitFor(() => {
     show();
-    return [...shown.values()].some((text) => /^(Done|Not done|Stopped) · /.test(text)) && [...shown.values()].some((text) => text.includes("The branch is"));
+    return (
+      [...shown.values()].some((text) => /^(Done|Not done|Stopped) · /.test(text)) &&
+      [...shown.values()].some((text) => text.includes("The branch is"))
+    );
   }, 60_000);
   write(`That was a real run: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
   return 0;

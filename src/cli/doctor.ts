@@ -15,7 +15,8 @@ export async function doctorCommand(args: string[]): Promise<number> {
   const read = readConfig();
   const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map(programCheck)];
   if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config));
-  else checks.push({ name: "configuration", look: async () => ({ wrong: read.problems.map((p) => new DeckhandError("CONFIG", p).line()) }) });
+  else
+    checks.push({ name: "configuration", look: async () => ({ wrong: read.problems.map((p) => new DeckhandError("CONFIG", p).line()) }) });
   let failures = 0;
   for (const check of checks) {
     const found = await look(check);
@@ -108,7 +109,8 @@ function slackCheck(config: Config): Check {
   return {
     name: "slack",
     async look() {
-      if (!config.slack) return { wrong: [new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN").line()] };
+      if (!config.slack)
+        return { wrong: [new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN").line()] };
       const { slackHealth } = await import("../chat/slack/health.ts");
       const wrong = await slackHealth(config.slack);
       return wrong.length > 0 ? { wrong } : { fine: "tokens, scopes and Socket Mode" };

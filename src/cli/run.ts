@@ -65,7 +65,13 @@ class TerminalRun {
   }
 
   async converse(task: string, approve: "ask" | "never" | "auto", hands: Hands, signal: AbortSignal): Promise<number> {
-    const deps = { log: this.log, queue: { wake: async () => {}, wakePosts: async () => {} }, clock: hands.clock, trace: hands.trace, access: ACCESS };
+    const deps = {
+      log: this.log,
+      queue: { wake: async () => {}, wakePosts: async () => {} },
+      clock: hands.clock,
+      trace: hands.trace,
+      access: ACCESS,
+    };
     const base = { event: systemIds.token(), thread: this.thread, by: YOU };
     await intake({ ...base, kind: "mention", text: task }, deps);
     for (;;) {
@@ -78,7 +84,10 @@ class TerminalRun {
       if (!asked) return exitCode(entries.at(-1));
       const yes = approve === "auto" || (approve === "ask" && (await askAtKeyboard(signal)));
       const reason = approve === "never" ? { reason: "approvals are switched off for this run" } : {};
-      await intake({ ...base, event: systemIds.token(), kind: "press", action: yes ? "approve" : "deny", approval: asked.approval, ...reason }, deps);
+      await intake(
+        { ...base, event: systemIds.token(), kind: "press", action: yes ? "approve" : "deny", approval: asked.approval, ...reason },
+        deps,
+      );
     }
   }
 

@@ -9,7 +9,8 @@ import { logTrace } from "../system.ts";
 export async function traceCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: "boolean", default: false } } });
   const [conversation] = positionals;
-  if (!conversation || positionals.length > 1) throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
+  if (!conversation || positionals.length > 1)
+    throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
   const config = loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   try {

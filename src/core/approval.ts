@@ -79,4 +79,3 @@ const BEYOND_SANDBOX = new Set(["network", "install", "outside"]);
 export function beyondSandbox(asked: Entry<"approval-asked">): boolean {
   return asked.sandbox.startsWith("sandboxed") && asked.reasons.some((r) => BEYOND_SANDBOX.has(r.code));
 }
-

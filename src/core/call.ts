@@ -114,7 +114,19 @@ export async function runCall(
   const { command, cwd, sandbox, grants } = bound;
   const approval = call.asked ? { approval: call.asked.approval } : {};
   await session.append([
-    { type: "run-started", parent: session.state.step?.entry.seq ?? 0, call: call.call.id, command, cwd, timeoutMs: found.act.timeoutMs, sandbox, digest, grants, host: hands.host, ...approval },
+    {
+      type: "run-started",
+      parent: session.state.step?.entry.seq ?? 0,
+      call: call.call.id,
+      command,
+      cwd,
+      timeoutMs: found.act.timeoutMs,
+      sandbox,
+      digest,
+      grants,
+      host: hands.host,
+      ...approval,
+    },
   ]);
   const parent = openRun(session.state)?.started?.seq ?? 0;
   if (session.state.stop) return [{ ...refusal(call, "cancelled", session, session.state.stop.by), parent }];
@@ -168,7 +180,8 @@ export function refusal(call: CallState, why: Refusal, session: Session, by?: Pe
     changed: "Not run: the circumstances changed after it was approved (command, folder or sandbox). Ask again.",
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
-  if (why === "cut" && isWholeButWrong(call.call)) return { ...ended(call.call.id, "refused", badArguments(call.call), "bad-arguments"), parent };
+  if (why === "cut" && isWholeButWrong(call.call))
+    return { ...ended(call.call.id, "refused", badArguments(call.call), "bad-arguments"), parent };
   return { ...ended(call.call.id, "refused", texts[why], why), parent, ...(by ? { by } : {}) };
 }
 

@@ -133,10 +133,7 @@ function answerOfModel(state: State, entry: Entry<"model">): void {
   state.turn.activeMs += entry.ms;
 }
 
-function happenedToCall(
-  state: State,
-  entry: Entry<"judged" | "approval-asked" | "approval-decided" | "run-started" | "run-ended">,
-): void {
+function happenedToCall(state: State, entry: Entry<"judged" | "approval-asked" | "approval-decided" | "run-started" | "run-ended">): void {
   const call = state.step?.calls.find((c) => c.call.id === entry.call);
   if (!call) return;
   if (isEntry(entry, "judged")) call.judged = entry;

@@ -143,9 +143,7 @@ export interface MessageFile {
 export type EntryType = keyof Bodies;
 
 /** An entry before the log gave it its place. */
-export type NewEntry<T extends EntryType = EntryType> = T extends EntryType
-  ? { type: T; parent?: number } & Bodies[T]
-  : never;
+export type NewEntry<T extends EntryType = EntryType> = T extends EntryType ? { type: T; parent?: number } & Bodies[T] : never;
 
 /** An entry in the log: `seq` counts 1, 2, 3 ... without a gap; `epoch` is 0 for inputs. */
 export type Entry<T extends EntryType = EntryType> = T extends EntryType

@@ -1,5 +1,6 @@
 import type { Access } from "./access.ts";
-import type { Clock, Ids, Log, Model, Place, Sandbox, Tool, Trace } from "./ports.ts";
+import type { Log } from "./log.ts";
+import type { Clock, Ids, Model, Place, Sandbox, Tool, Trace } from "./ports.ts";
 
 /** What a worker works with. Built once in `app.ts`. */
 export interface Hands {

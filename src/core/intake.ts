@@ -5,7 +5,8 @@ import { fold } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
-import { type ArrivalRecord, type Clock, type Log, type Queue, type Reply, type Trace, isEntry } from "./ports.ts";
+import type { ArrivalRecord, Log } from "./log.ts";
+import { type Clock, type Queue, type Reply, type Trace, isEntry } from "./ports.ts";
 
 export interface IntakeDeps {
   log: Log;
@@ -150,7 +151,9 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   if (decided.kind === "already" || decided.entry.decision === "expired") {
     // The reply to a press can be lost on the way; then its own winner comes here, and this must be true for him too.
     const own = decided.entry.by?.key === inbound.by.key && decided.entry.decision === wanted;
-    return { whisper: own ? `You have already ${wanted} this${wanted === "approved" ? "; it runs once" : ""}.` : lateAnswer(decided.entry) };
+    return {
+      whisper: own ? `You have already ${wanted} this${wanted === "approved" ? "; it runs once" : ""}.` : lateAnswer(decided.entry),
+    };
   }
   deps.trace.info("decided", { conversation, approval: inbound.approval, decision: wanted, by: inbound.by.key });
   return { whisper: wanted === "approved" ? "Approved. It runs now, once." : "Denied. It will not run." };

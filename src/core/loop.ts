@@ -3,7 +3,7 @@ import type { NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
 import { askPerson, interrupted, judgeCalls, refusal, runCall } from "./call.ts";
-import { DeckhandError } from "./errors.ts";
+import { DeckhandError, messageOf } from "./errors.ts";
 import { patiently, type Session } from "./session.ts";
 
 /**
@@ -51,20 +51,32 @@ async function untilStopped<T>(
 ): Promise<T> {
   const stop = new AbortController();
   const done = new AbortController();
-  const watch = async (): Promise<void> => {
-    while (!done.signal.aborted && !stop.signal.aborted) {
-      await hands.clock.sleep(hands.stopPollMs, done.signal);
-      const seq = await hands.log.stopSeq(session.conversation).catch(() => 0); // Redis away: the next poll sees it
-      if (seq > session.state.seq) stop.abort();
-    }
-  };
-  const watching = watch();
+  const watching = watchStop(session, hands, stop, done.signal);
   try {
     return await work(AbortSignal.any([signal, stop.signal]));
   } finally {
     done.abort();
     await watching;
   }
+}
+
+/** Looks for a stop on each hint and, as hints may be lost, now and then anyway. */
+async function watchStop(session: Session, hands: Hands, stop: AbortController, done: AbortSignal): Promise<void> {
+  const { log, clock, trace } = hands;
+  const { conversation } = session;
+  let nudge = new AbortController();
+  const lost = (thrown: unknown): null => {
+    trace.info("stop-watch", { conversation, error: messageOf(thrown) }); // the next look sees it
+    return null;
+  };
+  const off = await log.onHint((about) => about === conversation && nudge.abort()).catch(lost);
+  while (!done.aborted && !stop.signal.aborted) {
+    await clock.sleep(hands.stopPollMs, AbortSignal.any([done, nudge.signal]));
+    nudge = new AbortController();
+    const seq = await log.stopSeq(conversation).catch(lost);
+    if (seq !== null && seq > session.state.seq) stop.abort();
+  }
+  await off?.().catch(lost);
 }
 
 async function closeApproval(call: CallState, session: Session, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -87,7 +99,12 @@ function finish(todo: Extract<Todo, { do: "finish" }>, session: Session): NewEnt
   }
   if (todo.reason === "limit") {
     const why = session.state.turn ? limitReached(session.state.turn) : null;
-    return { type: "final", text: `I stopped here: ${why ?? "a limit was reached"}. Reply in this thread to go on.`, answers, reason: "limit" };
+    return {
+      type: "final",
+      text: `I stopped here: ${why ?? "a limit was reached"}. Reply in this thread to go on.`,
+      answers,
+      reason: "limit",
+    };
   }
   return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? []), answers, reason: "stopped" };
 }

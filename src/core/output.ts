@@ -59,7 +59,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 export function shape(printed: Printed, secrets: readonly string[]): { output: Output; whole?: Uint8Array } {
   const all = printed.total <= printed.first.length;
   const first = shorten(redact(clean(decode(printed.first)), secrets));
-  const { head, tail } = all ? cut(first) : { head: takeHead(first), tail: endOf(printed.last, secrets) };
+  const { head, tail } = all ? cut(first) : apart(takeHead(first), printed, secrets);
   const shown = size(head) + size(tail ?? "");
   const omitted = Math.max(0, (all ? sizeOfAll(first) : printed.total) - shown);
   const note = `[... ${omitted} bytes left out ...]\n`;
@@ -75,6 +75,12 @@ function wholeOf(printed: Printed, all: boolean, secrets: readonly string[]): Ui
   const note = missing > 0 ? `\n[... ${missing} bytes left out ...]\n` : "";
   const text = all ? begin : `${begin}${note}${decode(printed.last.subarray(Math.max(0, -missing)))}`;
   return new TextEncoder().encode(redact(text, secrets));
+}
+
+/** Head and tail that were kept apart: what the head shows is not shown again. */
+function apart(head: string, { last, total }: Printed, secrets: readonly string[]): { head: string; tail: string } {
+  const again = Math.max(0, sizeOfAll(head) - (total - last.length));
+  return { head, tail: endOf(last.subarray(again), secrets) };
 }
 
 /** The end of an output whose middle is gone: from the first whole line on. */

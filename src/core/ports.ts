@@ -1,5 +1,6 @@
-import type { Decision, Entry, EntryType, NewEntry, Output, Person, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
-import type { Inbound, Thread } from "./inbound.ts";
+import type { Entry, EntryType, Output, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
+import type { Inbound } from "./inbound.ts";
+import type { WakeLock } from "./log.ts";
 import type { Post } from "./post.ts";
 
 /**
@@ -30,111 +31,7 @@ export interface Trace {
   error(event: string, fields?: Record<string, unknown>): void;
 }
 
-// ---- the log -----------------------------------------------------------------------------------------------
-
-/** One arrival to be kept. `opened` is used when the conversation is new; without it an unknown one is refused. */
-export interface ArrivalRecord {
-  conversation: string;
-  /** The platform's id: the second arrival with the same id changes nothing. */
-  event: string;
-  at: number;
-  opened?: NewEntry<"opened">;
-  entry: NewEntry;
-  /** Whether a worker has something to do now. */
-  wakes: boolean;
-  /** Key of the person whose message supersedes an approval that they requested and that is still open. */
-  supersedes?: Person;
-}
-
-export type Ingested =
-  | { kind: "appended"; seq: number; workspace: string; superseded?: string }
-  | { kind: "duplicate" }
-  | { kind: "unknown" };
-
-/** The doorbell's lock, checked at takeover so that a worker that lost it cannot depose the rightful one. */
-export interface WakeLock {
-  key: string;
-  token: string;
-}
-
-export type Takeover = { kind: "taken"; epoch: number; takeovers: number } | { kind: "lost" };
-export type Appended = { kind: "appended"; entries: Entry[] } | { kind: "fenced" };
-export type Settled = "settled" | "more" | "fenced";
-
-export interface Head {
-  seq: number;
-  workspace: string;
-  channel: string;
-  /** The approval that is open, if any. */
-  approval?: string;
-}
-
-/** The poster's memory of one thread; stored whole, fenced by the poster's own epoch. */
-export interface PostState {
-  /** Everything up to this seq has been posted or needs no post. */
-  cursor: number;
-  /** A send that may have happened: re-sent under the same nonce, or found. */
-  pending?: { key: string; chunk: number; nonce: string; at: number };
-  /** Post key -> the platform's ids of its messages and a digest of what they show. */
-  sent: Record<string, { refs: string[]; shows: string }>;
-  /** Set when the thread can no longer be reached: the platform's code. */
-  unreachable?: string;
-}
-
-export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"> } | { kind: "unknown" };
-
-/**
- * The durable log. Every method is one atomic act; all may throw REDIS_DOWN, after which the caller does not
- * know whether the act happened: every act may be repeated with the same arguments.
- */
-export interface Log {
-  /** Dedupes, opens, appends and marks the conversation dirty in one act. Twice: `duplicate`. */
-  ingest(record: ArrivalRecord): Promise<Ingested>;
-  /** Raises the epoch: later appends under an older epoch are refused. `lost` when `lock` is no longer held. */
-  takeover(conversation: string, lock: WakeLock): Promise<Takeover>;
-  /** Appends under the epoch. Twice with the same `op`: the same entries come back, nothing is added. */
-  append(conversation: string, epoch: number, op: string, at: number, entries: NewEntry[]): Promise<Appended>;
-  /** Decides an approval once. `already` carries the decision that stands. */
-  decide(approval: string, at: number, decision: { decision: Decision; by?: Person; reason?: string }): Promise<Decided>;
-  /** Ends a wake: `more` when an input with a seq above `upTo` has come in meanwhile. */
-  settle(conversation: string, epoch: number, upTo: number): Promise<Settled>;
-
-  head(conversation: string): Promise<Head | null>;
-  /** Entries with seq above `after`, in order. */
-  read(conversation: string, after: number): Promise<Entry[]>;
-  /** Which conversation an approval belongs to. */
-  approvalOwner(approval: string): Promise<string | null>;
-  /** Seq of the newest `stop`, 0 when there is none: cheap, polled while a command runs. */
-  stopSeq(conversation: string): Promise<number>;
-  /** Calls back on a hint that something came in for a conversation. Hints may be lost. Returns its end. */
-  onHint(listener: (conversation: string) => void): Promise<() => Promise<void>>;
-
-  /** The poster's claim on a thread, with its own epoch. */
-  takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;
-  savePosts(conversation: string, epoch: number, state: PostState): Promise<"saved" | "fenced">;
-  /** `more` when the log has grown past `cursor`. */
-  settlePosts(conversation: string, epoch: number, cursor: number): Promise<Settled>;
-  /** The poster wants to be woken at this time (its budget is empty until then). */
-  postAt(conversation: string, at: number): Promise<void>;
-
-  /** What the sweeper looks at: oldest first, at most 100 of each. */
-  dirtySince(before: number): Promise<{ conversation: string; workspace: string }[]>;
-  postsDirtySince(before: number): Promise<string[]>;
-  /** Removes and returns the conversations whose `postAt` time has come. */
-  takeDuePosts(now: number): Promise<string[]>;
-  approvalsDue(now: number): Promise<string[]>;
-
-  /** Threads with activity since then, for the backfill after an absence. */
-  threadsSince(since: number): Promise<string[]>;
-  /** Durable marks such as "last message seen in this channel". */
-  mark(name: string, value: string): Promise<void>;
-  marked(name: string): Promise<string | null>;
-  /** True the first time within `ttlMs`. */
-  once(name: string, ttlMs: number): Promise<boolean>;
-  putBlob(key: string, data: Uint8Array, ttlMs: number): Promise<void>;
-  getBlob(key: string): Promise<Uint8Array | null>;
-  close(): Promise<void>;
-}
+// ---- the budgets -------------------------------------------------------------------------------------------
 
 /** Token buckets shared by every gateway. */
 export interface Limiter {
@@ -355,5 +252,3 @@ export interface Tool {
 export function isEntry<T extends EntryType>(entry: Entry, type: T): entry is Entry<T> {
   return entry.type === type;
 }
-
-export type { Thread };

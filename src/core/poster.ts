@@ -1,6 +1,7 @@
 import { messageOf } from "./errors.ts";
 import type { Entry } from "./entry.ts";
-import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Log, type PostState, type Trace, type Wake, isEntry } from "./ports.ts";
+import type { Log, PostState } from "./log.ts";
+import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Trace, type Wake, isEntry } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
 import { type Due, headAndTail, render } from "./render.ts";
 
@@ -117,9 +118,7 @@ class ThreadPoster {
     for (const [index, chunk] of chunks.entries()) {
       const ref = record.refs[index];
       if (ref && !isEdit) continue;
-      const outcome = ref
-        ? await this.edit(ref, chunk, post, chat)
-        : await this.send({ chunk, key: post.key, index }, record.refs, chat);
+      const outcome = ref ? await this.edit(ref, chunk, post, chat) : await this.send({ chunk, key: post.key, index }, record.refs, chat);
       if (outcome !== "done") return outcome;
     }
     record.shows = shows;
@@ -170,7 +169,10 @@ class ThreadPoster {
     const forms: [Chunk, Uint8Array | undefined][] = [
       [chunk, blob ?? undefined],
       [asText(headAndTail(chunk.plain, 2_000)), undefined],
-      [{ ...asText("This could only be shown as a file."), file: { name: "message.txt", blob: "" } }, new TextEncoder().encode(chunk.plain || " ")],
+      [
+        { ...asText("This could only be shown as a file."), file: { name: "message.txt", blob: "" } },
+        new TextEncoder().encode(chunk.plain || " "),
+      ],
     ];
     let code = "";
     for (const [form, file] of forms) {

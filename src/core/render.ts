@@ -1,6 +1,6 @@
 import { beyondSandbox, deadlineText, decisionLine } from "./approval.ts";
 import { CARD_COMMAND, OUTPUT_IN_POST } from "./call.ts";
-import { type State, emptyState, fold, openApproval, openRun } from "./conversation.ts";
+import { type State, emptyState, fold, openApproval } from "./conversation.ts";
 import type { Entry } from "./entry.ts";
 import { isEntry } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
@@ -98,7 +98,8 @@ function textBefore(call: string, entries: Entry[]): string {
 
 function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided"> | undefined, said: string): Post {
   const blocks: Block[] = [];
-  if (said) blocks.push({ kind: "markdown", text: said });
+  // Quoted, so that the model's words cannot pass for ours.
+  if (said) blocks.push({ kind: "markdown", text: said.replace(/^/gm, "> ") });
   const name = visible(asked.requester.name);
   blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
   const whole = visible(asked.command);
@@ -108,7 +109,10 @@ function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided">
   blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
   blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
   if (beyondSandbox(asked)) {
-    blocks.push({ kind: "note", text: "Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail." });
+    blocks.push({
+      kind: "note",
+      text: "Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail.",
+    });
   }
   if (decided) blocks.push({ kind: "text", text: decisionLine(decided) });
   else blocks.push(...question(asked));
@@ -164,7 +168,9 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
     case "interrupted":
       return "Deckhand was restarted while this ran. It may have run, wholly or in part; it was not run again.";
     case "refused":
-      return ended.why === "cut" ? "Output cut: the model's message was not complete, so its command was not run." : visible(ended.output.text);
+      return ended.why === "cut"
+        ? "Output cut: the model's message was not complete, so its command was not run."
+        : visible(ended.output.text);
   }
 }
 
@@ -178,12 +184,14 @@ function statusPost(turn: TurnView, state: State, banner: string | null): Post {
   return { key: `status:${turn.first.seq}`, lane: "status", blocks };
 }
 
+/** One line for what goes on. A call that is about to run already counts as running: every edit costs budget. */
 function activity(state: State): string {
   if (state.stop) return "Stopping …";
-  const running = openRun(state);
-  if (running?.started) return `Running: ${oneLine(running.started.command)}`;
-  if (openApproval(state)) return "Waiting for a decision on the request below.";
-  return state.turn?.steps ? "Thinking about what came out …" : "On it. Thinking …";
+  const call = state.step?.calls.find((c) => !c.ended);
+  const runs = call?.judged?.verdict === "auto" || call?.decided?.decision === "approved";
+  if (call?.judged && runs) return `Running: ${oneLine(call.judged.title)}`;
+  if (call?.judged?.verdict === "ask" && !call.decided) return "Waiting for a decision on the request below.";
+  return state.turn?.steps ? "Thinking …" : "On it. Thinking …";
 }
 
 function endedText(turn: TurnView): string {

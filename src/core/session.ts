@@ -1,7 +1,8 @@
 import { type State, emptyState, fold } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
-import type { Clock, Ids, Log } from "./ports.ts";
+import type { Log } from "./log.ts";
+import type { Clock, Ids } from "./ports.ts";
 
 /** One worker's hold on one conversation: the entries it has read, their fold, and the right to append. */
 export interface Session {

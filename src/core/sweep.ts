@@ -1,6 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { messageOf } from "./errors.ts";
-import type { Clock, Log, Queue, Trace } from "./ports.ts";
+import type { Log } from "./log.ts";
+import type { Clock, Queue, Trace } from "./ports.ts";
 
 export interface SweepDeps {
   log: Log;
@@ -22,10 +23,8 @@ export async function sweep(deps: SweepDeps, age: number = LIMITS.sweepAge): Pro
     if (head) await queue.wake(conversation, head.workspace);
     await queue.wakePosts(conversation);
   }
-  for (const { conversation, workspace } of await log.dirtySince(now - age)) {
-    trace.info("wake-healed", { conversation });
-    await queue.wake(conversation, workspace);
-  }
+  // Also rings for a long run that goes on: that ring finds nothing to do.
+  for (const { conversation, workspace } of await log.dirtySince(now - age)) await queue.wake(conversation, workspace);
   for (const conversation of await log.postsDirtySince(now - age)) await queue.wakePosts(conversation);
 }
 

@@ -87,9 +87,7 @@ function filtersIn(result: unknown): string[] {
 function shown(text: string, secret: string | null): string {
   const page = /^\s*</.test(text) ? (/<title>([^<]*)/i.exec(text)?.[1] ?? "a web page") : text;
   const open = secret === null || secret.length < 4 ? page : page.replaceAll(secret, "[key]");
-  const safe = open
-    .replace(/\b(sk|gsk|xai|AIza)[-_]?[\w*-]{12,}/g, "[key]")
-    .replace(/\bBearer\s+\S+|(?<=:\/\/)[^/\s@]+(?=@)/gi, "[key]");
+  const safe = open.replace(/\b(sk|gsk|xai|AIza)[-_]?[\w*-]{12,}/g, "[key]").replace(/\bBearer\s+\S+|(?<=:\/\/)[^/\s@]+(?=@)/gi, "[key]");
   const line = safe.replace(/\s+/g, " ").trim();
   return (line.length > 200 ? `${line.slice(0, 199)}…` : line || "no reason given").toWellFormed();
 }

@@ -14,8 +14,7 @@ export async function modelHealth(options: OpenaiOptions): Promise<string> {
   const text = await response.text();
   if (response.status === 401) throw new DeckhandError("MODEL_AUTH");
   if (response.status === 403) throw new DeckhandError("MODEL_FORBIDDEN", options.model);
-  if (response.status === 404)
-    throw new DeckhandError("MODEL_URL", base.endsWith("/v1") ? base : `${base}, which does not end in /v1`);
+  if (response.status === 404) throw new DeckhandError("MODEL_URL", base.endsWith("/v1") ? base : `${base}, which does not end in /v1`);
   if (response.status >= 400) throw new DeckhandError("MODEL_DOWN", `status ${response.status}`);
   const list = asRecord(parseJson(text));
   if (!list) throw new DeckhandError("MODEL_HTML");

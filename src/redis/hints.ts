@@ -1,4 +1,5 @@
-import type { Log, Trace } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
+import type { Trace } from "../core/ports.ts";
 import { type Connection, connect } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 

@@ -1,5 +1,6 @@
 import type { Entry } from "../core/entry.ts";
-import type { Appended, Decided, Ingested, Log, Settled, Takeover, Trace } from "../core/ports.ts";
+import type { Appended, Decided, Ingested, Log, Settled, Takeover } from "../core/log.ts";
+import type { Trace } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
 import { type Connection, connect, script } from "./connect.ts";
 import { hints } from "./hints.ts";

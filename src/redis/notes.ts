@@ -1,4 +1,4 @@
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Connection } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 

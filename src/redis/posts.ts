@@ -1,4 +1,4 @@
-import type { Log, PostState, Settled } from "../core/ports.ts";
+import type { Log, PostState, Settled } from "../core/log.ts";
 import { type Connection, script } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 import { SWEEP_AT_ONCE } from "./notes.ts";

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import type { NewEntry, Person } from "../../src/core/entry.ts";
-import type { ArrivalRecord, Clock, Log, WakeLock } from "../../src/core/ports.ts";
+import type { ArrivalRecord, Log, WakeLock } from "../../src/core/log.ts";
+import type { Clock } from "../../src/core/ports.ts";
 import { memoryQueue } from "../../src/memory-queue.ts";
 import { memoryLog } from "../../src/memory.ts";
 import { redisLog } from "../../src/redis/log.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PostState } from "../../src/core/ports.ts";
+import type { PostState } from "../../src/core/log.ts";
 import { LOGS, type LogDoor, arrival, newThread, note, takenOver } from "./log-doors.ts";
 
 describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => {

@@ -7,7 +7,17 @@ import { ann, anyLog, bob, message, numbered, opened } from "../support/random-l
 function modelSays(read: number, ...calls: string[]): NewEntry {
   const usage = { prompt: null, completion: null, cached: null };
   const made = calls.map((id) => ({ id, name: "bash", args: { command: id }, raw: "" }));
-  return { type: "model", read, text: calls.length ? "" : "hello", calls: made, finish: calls.length ? "calls" : "stop", usage, model: "m", ms: 1, tries: 1 };
+  return {
+    type: "model",
+    read,
+    text: calls.length ? "" : "hello",
+    calls: made,
+    finish: calls.length ? "calls" : "stop",
+    usage,
+    model: "m",
+    ms: 1,
+    tries: 1,
+  };
 }
 
 function judged(call: string, verdict: "auto" | "ask" | "deny"): NewEntry {
@@ -91,11 +101,33 @@ function playOut(log: Entry[]): Entry[] {
     else if (todo === null) return out;
     else if (todo.do === "ask-model") news.push(modelSays(state.seq));
     else if (todo.do === "judge") news.push(...todo.calls.map((c) => judged(c.call.id, "deny")));
-    else if (todo.do === "refuse") news.push(...todo.calls.map((c): NewEntry => ({ type: "run-ended", call: c.call.id, how: "refused", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 })));
-    else if (todo.do === "run") news.push({ type: "run-ended", call: todo.call.call.id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
+    else if (todo.do === "refuse")
+      news.push(
+        ...todo.calls.map(
+          (c): NewEntry => ({
+            type: "run-ended",
+            call: c.call.id,
+            how: "refused",
+            exit: null,
+            output: { text: "", bytes: 0, omitted: 0 },
+            ms: 0,
+          }),
+        ),
+      );
+    else if (todo.do === "run")
+      news.push({ type: "run-ended", call: todo.call.call.id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
     else if (todo.do === "finish") news.push({ type: "final", text: "x", answers: todo.answers, reason: todo.reason });
-    else if (todo.do === "close-approval") news.push({ type: "approval-decided", approval: todo.call.asked?.approval ?? "", call: todo.call.call.id, decision: "cancelled" });
-    else news.push({ type: "run-ended", call: todo.call.call.id, how: "refused", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
+    else if (todo.do === "close-approval")
+      news.push({ type: "approval-decided", approval: todo.call.asked?.approval ?? "", call: todo.call.call.id, decision: "cancelled" });
+    else
+      news.push({
+        type: "run-ended",
+        call: todo.call.call.id,
+        how: "refused",
+        exit: null,
+        output: { text: "", bytes: 0, omitted: 0 },
+        ms: 0,
+      });
     const placed = numbered(news, out.length + 1);
     out.push(...placed);
     fold(placed, state);
@@ -126,7 +158,9 @@ describe("any log, cut off anywhere", () => {
         for (const call of started) {
           const verdict = log.find((e) => e.type === "judged" && e.call === call);
           const decision = log.find((e) => e.type === "approval-decided" && e.call === call);
-          const allowed = verdict?.type === "judged" && (verdict.verdict === "auto" || (decision?.type === "approval-decided" && decision.decision === "approved"));
+          const allowed =
+            verdict?.type === "judged" &&
+            (verdict.verdict === "auto" || (decision?.type === "approval-decided" && decision.decision === "approved"));
           expect(allowed).toBe(true);
         }
       }),

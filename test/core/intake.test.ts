@@ -45,7 +45,8 @@ beforeEach(() => {
 });
 
 const at = () => ({ event: `e${(events += 1)}`, thread });
-const mention = (text: string, by = ann, more: Partial<Inbound> = {}) => intake({ ...at(), by, kind: "mention", text, ...more } as Inbound, deps);
+const mention = (text: string, by = ann, more: Partial<Inbound> = {}) =>
+  intake({ ...at(), by, kind: "mention", text, ...more } as Inbound, deps);
 const reply = (text: string, by = ann, elsewhere = false) => intake({ ...at(), by, kind: "reply", text, elsewhere }, deps);
 const press = (action: "approve" | "deny", by = bob) => intake({ ...at(), by, kind: "press", action, approval: "ap1" }, deps);
 const log = () => deps.log.read(thread.key, 0);
@@ -168,7 +169,22 @@ async function askApproval() {
   const news: NewEntry[] = [
     { type: "model", read: 2, text: "", calls: [call], finish: "calls", usage, model: "m", ms: 1, tries: 1 },
     { type: "judged", call: call.id, verdict: "ask", reasons: [], rule: "r", title: "rm x" },
-    { type: "approval-asked", approval: "ap1", call: call.id, command: "rm x", cwd: "/w", workspace: "api", env: {}, sandbox: "s", grants: [], reasons: [], requester: ann, approvers: ["slack:U2"], deadline: now + 1000, digest: "d" },
+    {
+      type: "approval-asked",
+      approval: "ap1",
+      call: call.id,
+      command: "rm x",
+      cwd: "/w",
+      workspace: "api",
+      env: {},
+      sandbox: "s",
+      grants: [],
+      reasons: [],
+      requester: ann,
+      approvers: ["slack:U2"],
+      deadline: now + 1000,
+      digest: "d",
+    },
   ];
   await deps.log.append(thread.key, await take(), "op", now, news);
 }

@@ -95,7 +95,7 @@ describe("shape", () => {
         expect(output.text.length).toBeLessThan(LIMITS.outputHead + LIMITS.outputTail + 1000);
         expect(whole === undefined).toBe(output.omitted === 0);
       }),
-      { numRuns: 60 },
+      { numRuns: 200 },
     );
   });
 

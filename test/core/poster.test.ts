@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { NewEntry } from "../../src/core/entry.ts";
-import type { Clock, Log } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/log.ts";
+import type { Clock } from "../../src/core/ports.ts";
 import { type PosterDeps, drainPosts } from "../../src/core/poster.ts";
 import { memoryLog } from "../../src/memory.ts";
 import { memoryLimiter } from "../../src/memory-queue.ts";
@@ -28,7 +29,14 @@ beforeEach(async () => {
   const abandon = async (_: string, code: string) => void abandoned.push(code);
   deps = { log, limiter: memoryLimiter(), clock, ids: systemIds, trace, chats: new Map([["slack", chat]]), banner: null, abandon };
   const opened = { type: "opened", platform: "slack", thread: key, channel: "slack:C1", workspace: "api" } as const;
-  await log.ingest({ conversation: key, event: "e1", at: now, opened, entry: { type: "message", event: "e1", by: ann, text: "go", to: "bot" }, wakes: true });
+  await log.ingest({
+    conversation: key,
+    event: "e1",
+    at: now,
+    opened,
+    entry: { type: "message", event: "e1", by: ann, text: "go", to: "bot" },
+    wakes: true,
+  });
   const taken = await log.takeover(key, { key: "", token: "" });
   epoch = taken.kind === "taken" ? taken.epoch : 0;
 });
@@ -52,7 +60,23 @@ const ran = (id: string, text = id, more: object = {}): NewEntry =>
   ({ type: "run-ended", call: id, how: "exited", exit: 0, output: { text, bytes: text.length, omitted: 0 }, ms: 100, ...more }) as NewEntry;
 const final: NewEntry = { type: "final", text: "all done", answers: [2], reason: "answer" };
 const asked = (more: object = {}): NewEntry =>
-  ({ type: "approval-asked", approval: "ap1", call: "a", command: "rm x", cwd: "/w", workspace: "api", env: {}, sandbox: "sandboxed: no network, workspace only", grants: [], reasons: [{ code: "delete", text: "it deletes files" }], requester: ann, approvers: ["slack:U2"], deadline: now + 86_400_000, digest: "d", ...more }) as NewEntry;
+  ({
+    type: "approval-asked",
+    approval: "ap1",
+    call: "a",
+    command: "rm x",
+    cwd: "/w",
+    workspace: "api",
+    env: {},
+    sandbox: "sandboxed: no network, workspace only",
+    grants: [],
+    reasons: [{ code: "delete", text: "it deletes files" }],
+    requester: ann,
+    approvers: ["slack:U2"],
+    deadline: now + 86_400_000,
+    digest: "d",
+    ...more,
+  }) as NewEntry;
 
 describe("a thread", () => {
   test("shows a status, each command with its output, and the answer, in order", async () => {
@@ -147,7 +171,13 @@ describe("an approval card", () => {
   test("lets others' words be kept, and says so", async () => {
     await step("a");
     await add(asked());
-    await log.ingest({ conversation: key, event: "e9", at: now, entry: { type: "message", event: "e9", by: bob, text: "hm", to: "bot" }, wakes: true });
+    await log.ingest({
+      conversation: key,
+      event: "e9",
+      at: now,
+      entry: { type: "message", event: "e9", by: bob, text: "hm", to: "bot" },
+      wakes: true,
+    });
     await drain();
     expect(chat.texts().at(-1)).toBe("Bob, I keep this for when the request above is decided.");
   });
@@ -210,7 +240,13 @@ describe("a platform that says no", () => {
   test("is tried again when somebody writes in the thread", async () => {
     chat.failures.push({ kind: "gone", code: "is_archived" });
     await drain();
-    await log.ingest({ conversation: key, event: "e2", at: now, entry: { type: "message", event: "e2", by: ann, text: "back", to: "bot" }, wakes: true });
+    await log.ingest({
+      conversation: key,
+      event: "e2",
+      at: now,
+      entry: { type: "message", event: "e2", by: ann, text: "back", to: "bot" },
+      wakes: true,
+    });
     await add({ type: "final", text: "hello again", answers: [2, 3], reason: "answer" });
     await drain();
     expect(chat.texts()).toContain("hello again");
@@ -237,6 +273,9 @@ describe("when the budget is short", () => {
       now += 2000;
       await drain();
     }
-    expect(chat.texts().slice(1)).toEqual([expect.stringMatching(/^\$ echo a[\s\S]*\$ echo b[\s\S]*\$ echo c/), expect.stringContaining("May I run this")]);
+    expect(chat.texts().slice(1)).toEqual([
+      expect.stringMatching(/^\$ echo a[\s\S]*\$ echo b[\s\S]*\$ echo c/),
+      expect.stringContaining("May I run this"),
+    ]);
   });
 });

@@ -8,11 +8,23 @@ import { ann, anyLog, bob, message, numbered, opened } from "../support/random-l
 const setting = { workspace: "api", path: "/srv/api", sandbox: "sandboxed: no network, workspace only" };
 
 function modelSays(read: number, text: string): NewEntry {
-  return { type: "model", read, text, calls: [], finish: "stop", usage: { prompt: null, completion: null, cached: null }, model: "m", ms: 1, tries: 1 };
+  return {
+    type: "model",
+    read,
+    text,
+    calls: [],
+    finish: "stop",
+    usage: { prompt: null, completion: null, cached: null },
+    model: "m",
+    ms: 1,
+    tries: 1,
+  };
 }
 
 function words(entries: Entry[]): string[] {
-  return toMessages(entries, setting).slice(1).map((m) => `${m.role}: ${m.content}`);
+  return toMessages(entries, setting)
+    .slice(1)
+    .map((m) => `${m.role}: ${m.content}`);
 }
 
 /** Each call is answered once, right after the message that made it, and nothing else is answered. */
@@ -32,7 +44,10 @@ function expectAnswered(messages: Message[]): void {
 
 describe("the model's messages", () => {
   test("answer every call right after it, whatever the log went through", () => {
-    fc.assert(fc.property(anyLog, (log) => expectAnswered(toMessages(log, setting))), { numRuns: 300 });
+    fc.assert(
+      fc.property(anyLog, (log) => expectAnswered(toMessages(log, setting))),
+      { numRuns: 300 },
+    );
   });
 
   test("only ever grow: each request extends the one before", () => {
@@ -41,7 +56,10 @@ describe("the model's messages", () => {
         const all = toMessages(log, setting);
         for (const entry of log) {
           if (entry.type !== "model") continue;
-          const sent = toMessages(log.filter((e) => e.seq <= entry.read), setting);
+          const sent = toMessages(
+            log.filter((e) => e.seq <= entry.read),
+            setting,
+          );
           expect(all.slice(0, sent.length)).toEqual(sent);
         }
       }),
@@ -78,7 +96,17 @@ describe("the model's messages", () => {
 });
 
 describe("the result of a call", () => {
-  const base = { type: "run-ended", call: "c", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 2000, v: 1, seq: 9, at: 0, epoch: 1 } as const;
+  const base = {
+    type: "run-ended",
+    call: "c",
+    exit: 0,
+    output: { text: "", bytes: 0, omitted: 0 },
+    ms: 2000,
+    v: 1,
+    seq: 9,
+    at: 0,
+    epoch: 1,
+  } as const;
   test.each([
     [{ how: "exited" }, "(no output)"],
     [{ how: "exited", exit: 2, output: { text: "no such file", bytes: 1, omitted: 0 } }, "no such file\n[exit code 2]"],

@@ -25,7 +25,11 @@ beforeAll(async () => {
 afterAll(() => deck.close());
 
 const effect = (): string => deck.files.read("effect.txt");
-const whispers = (user: string): string[] => deck.twin.ephemerals().filter((e) => e.user === user).map((e) => e.text);
+const whispers = (user: string): string[] =>
+  deck.twin
+    .ephemerals()
+    .filter((e) => e.user === user)
+    .map((e) => e.text);
 const heard = (user: string, pattern: RegExp) => deck.twin.waitFor(() => whispers(user).some((text) => pattern.test(text)));
 
 async function ask(channel: string): Promise<{ said: Said; card: string }> {
@@ -40,7 +44,9 @@ const cardText = (said: Said, ts: string): string => readable(said.posts().find(
 describe("a risky command", () => {
   test("waits with the whole command, the reason and the place on its card, and runs once when it is approved", async () => {
     const { said, card } = await ask("C1");
-    expect(cardText(said, card)).toMatch(/May I run this for Ann\?\n {2}\| echo ran >> effect\.txt\nWhy I ask: .+\nWhere: workspace api .*sandboxed: no network, workspace only/);
+    expect(cardText(said, card)).toMatch(
+      /May I run this for Ann\?\n {2}\| echo ran >> effect\.txt\nWhy I ask: .+\nWhere: workspace api .*sandboxed: no network, workspace only/,
+    );
     expect(existsSync(join(deck.workspace, "effect.txt"))).toBe(false);
     await said.press("approve", "U2");
     await said.shows(/Result: \(no output\)/);
@@ -104,7 +110,10 @@ describe("a risky command", () => {
   });
 
   test("expires as a decision of its own", async () => {
-    const short = await openCorridor({ rules: [{ when: /append/, steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }) => say(lastResult)] }], env: { DECKHAND_APPROVAL_HOURS: "0.0003" } });
+    const short = await openCorridor({
+      rules: [{ when: /append/, steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }) => say(lastResult)] }],
+      env: { DECKHAND_APPROVAL_HOURS: "0.0003" },
+    });
     try {
       const said = await short.mention("append a line");
       await said.shows(/nobody decided in time/);

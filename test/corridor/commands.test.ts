@@ -8,12 +8,12 @@ let deck: Corridor;
 
 /** Each task runs one command; the answer repeats its result. */
 const COMMANDS: Record<string, string | [string, number]> = {
-  "fail": "ls /nowhere",
-  "silence": "true",
-  "flood": "yes 0123456789abcdef | head -c 50000000",
-  "input": "cat; echo over",
-  "timeout": ["(sleep 300 &) ; echo begun; sleep 300", 2],
-  "sleep": "sleep 60",
+  fail: "ls /nowhere",
+  silence: "true",
+  flood: "yes 0123456789abcdef | head -c 50000000",
+  input: "cat; echo over",
+  timeout: ["(sleep 300 &) ; echo begun; sleep 300", 2],
+  sleep: "sleep 60",
 };
 
 beforeAll(async () => {
@@ -21,7 +21,10 @@ beforeAll(async () => {
     rules: Object.entries(COMMANDS).map(([word, command]) => ({
       when: new RegExp(`run ${word}`),
       steps: [
-        () => (typeof command === "string" ? bash(command) : { calls: [{ name: "bash", args: { command: command[0], timeout_seconds: command[1] } }] }),
+        () =>
+          typeof command === "string"
+            ? bash(command)
+            : { calls: [{ name: "bash", args: { command: command[0], timeout_seconds: command[1] } }] },
         ({ lastResult }) => say(`Result: ${lastResult.slice(0, 200)} ... ${lastResult.slice(-200)}`),
       ],
     })),
@@ -76,7 +79,10 @@ describe("a command", () => {
 });
 
 describe("stop", () => {
-  test.each([["the word", "C6"], ["the button", "C7"]])("by %s ends a run within a second and says what was stopped", async (way, channel) => {
+  test.each([
+    ["the word", "C6"],
+    ["the button", "C7"],
+  ])("by %s ends a run within a second and says what was stopped", async (way, channel) => {
     const said = await run("sleep", channel);
     const status = await said.shows(/Running: sleep 60[\s\S]*\[ Stop \]/);
     await deck.twin.waitFor(() => processesWith("sleep 60").length > 0);

@@ -7,12 +7,27 @@ let deck: Corridor;
 beforeAll(async () => {
   deck = await openCorridor({
     rules: [
-      { when: /wrong tool/, steps: [() => ({ calls: [{ name: "run_shell", args: { command: "ls" } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
-      { when: /broken arguments/, steps: [() => ({ calls: [{ name: "bash", args: '{"command": ls}' }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
-      { when: /wrong type/, steps: [() => ({ calls: [{ name: "bash", args: { command: ["ls"] } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+      {
+        when: /wrong tool/,
+        steps: [() => ({ calls: [{ name: "run_shell", args: { command: "ls" } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)],
+      },
+      {
+        when: /broken arguments/,
+        steps: [() => ({ calls: [{ name: "bash", args: '{"command": ls}' }] }), ({ lastResult }) => say(`Result: ${lastResult}`)],
+      },
+      {
+        when: /wrong type/,
+        steps: [() => ({ calls: [{ name: "bash", args: { command: ["ls"] } }] }), ({ lastResult }) => say(`Result: ${lastResult}`)],
+      },
       { when: /go on for ever/, steps: Array.from({ length: 60 }, () => () => bash("pwd")) },
       { when: /long answer/, steps: [() => ({ text: "The first half of", finish: "length" })] },
-      { when: /cut call/, steps: [() => ({ calls: [{ name: "bash", args: '{"command":"rm -rf test' }], finish: "length" }), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+      {
+        when: /cut call/,
+        steps: [
+          () => ({ calls: [{ name: "bash", args: '{"command":"rm -rf test' }], finish: "length" }),
+          ({ lastResult }) => say(`Result: ${lastResult}`),
+        ],
+      },
       { when: /hello/, steps: [() => say("hello back")] },
       { when: /a very long text/, steps: [() => say(`\`\`\`js\n${"const line = 1;\n".repeat(1500)}\`\`\`\nthe end`)] },
     ],
@@ -60,7 +75,12 @@ describe("a model that does not answer", () => {
     ["a wrong key", { status: 401 }, "C7", /refuses our key \(401\)\. Set OPENAI_API_KEY/],
     ["a wrong address", { status: 404 }, "C8", /404.*Check OPENAI_BASE_URL/s],
     ["a web page", { html: true }, "C9", /web page, not with a model\. Check OPENAI_BASE_URL/],
-    ["no credit", { status: 429, body: '{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}' }, "C10", /no credit left/],
+    [
+      "no credit",
+      { status: 429, body: '{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}' },
+      "C10",
+      /no credit left/,
+    ],
   ])("because of %s: a line that says what to do", async (_, fault, channel, line) => {
     deck.model.fail(fault, 1);
     const said = await deck.mention("hello", { channel });
@@ -99,7 +119,10 @@ test("a channel that is archived in mid-run ends the work and is left alone", as
   const said = await deck.mention("go on for ever", { channel: "C15" });
   await said.shows(/\$ pwd/);
   deck.twin.archive("C15");
-  await deck.twin.waitFor(() => deck.twin.calls("chat.postMessage").some((c) => c.error === "is_archived") || deck.twin.calls("chat.update").some((c) => c.error), 20_000);
+  await deck.twin.waitFor(
+    () => deck.twin.calls("chat.postMessage").some((c) => c.error === "is_archived") || deck.twin.calls("chat.update").some((c) => c.error),
+    20_000,
+  );
   const ended = async () => (await said.entries()).at(-1)?.type === "final";
   for (let i = 0; i < 200 && !(await ended()); i += 1) await new Promise((r) => setTimeout(r, 50));
   expect((await said.entries()).at(-1)).toMatchObject({ type: "final" });

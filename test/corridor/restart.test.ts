@@ -5,8 +5,14 @@ import { type Corridor, type RoleProcess, openCorridor, startRole } from "../sup
 import { processesWith } from "../support/workspace.ts";
 
 const rules = [
-  { when: /append/, steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)] },
-  { when: /sleep/, steps: [() => bash("echo ran >> effect.txt; sleep 47"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)] },
+  {
+    when: /append/,
+    steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
+  },
+  {
+    when: /sleep/,
+    steps: [() => bash("echo ran >> effect.txt; sleep 47"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
+  },
   { when: /hello/, steps: [() => say("hello back")] },
 ];
 

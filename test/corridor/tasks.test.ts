@@ -11,7 +11,10 @@ beforeAll(async () => {
   deck = await openCorridor({
     rules: [
       { when: /list the files|列出/, steps: [() => bash("ls"), ({ lastResult }) => say(`I see:\n${lastResult}`)] },
-      { when: /which git branch|哪个.*分支/, steps: [() => bash("git branch --show-current"), ({ lastResult }) => say(`The branch is ${lastResult.trim()}.`)] },
+      {
+        when: /which git branch|哪个.*分支/,
+        steps: [() => bash("git branch --show-current"), ({ lastResult }) => say(`The branch is ${lastResult.trim()}.`)],
+      },
       {
         when: /test_output/,
         steps: [
@@ -30,7 +33,18 @@ beforeAll(async () => {
       { when: /remember/, steps: [() => bash("ls"), () => say("There are notes.txt and more.")] },
       { when: /first of those/, steps: [() => bash("cat notes.txt"), ({ lastResult }) => say(`It says: ${lastResult}`)] },
       { when: /slowly/, steps: [() => bash("sleep 1; echo slow"), () => say("slow is done")] },
-      { when: /both/, steps: [() => ({ calls: [{ name: "bash", args: { command: "echo one" } }, { name: "bash", args: { command: "echo two" } }] }), ({ results }) => say(`got ${results.map((r) => r.trim()).join("+")}`)] },
+      {
+        when: /both/,
+        steps: [
+          () => ({
+            calls: [
+              { name: "bash", args: { command: "echo one" } },
+              { name: "bash", args: { command: "echo two" } },
+            ],
+          }),
+          ({ results }) => say(`got ${results.map((r) => r.trim()).join("+")}`),
+        ],
+      },
     ],
   });
   deck.files.write("notes.txt", "buy rope\n");
@@ -85,7 +99,10 @@ describe("a thread is a conversation", () => {
   });
 
   test("two conversations go on at once and do not mix", async () => {
-    const [one, two] = await Promise.all([deck.mention("slowly, one", { channel: "C7" }), deck.mention("list the files two", { channel: "C8" })]);
+    const [one, two] = await Promise.all([
+      deck.mention("slowly, one", { channel: "C7" }),
+      deck.mention("list the files two", { channel: "C8" }),
+    ]);
     await Promise.all([one.shows(/slow is done/), two.shows(/I see:/)]);
     expect(one.lines().join("\n")).not.toContain("I see:");
     expect(two.lines().join("\n")).not.toContain("slow is done");
@@ -94,7 +111,11 @@ describe("a thread is a conversation", () => {
   test("the same event delivered again changes nothing", async () => {
     const said = await deck.mention("list the files once", { channel: "C9" });
     await said.shows(/^Done/);
-    for (const event of deck.twin.events().filter((e) => e.type.startsWith("app_mention") || e.type === "message").slice(-2)) deck.twin.redeliver(event.event_id);
+    for (const event of deck.twin
+      .events()
+      .filter((e) => e.type.startsWith("app_mention") || e.type === "message")
+      .slice(-2))
+      deck.twin.redeliver(event.event_id);
     await deck.mention("list the files again", { channel: "C10" }).then((other) => other.shows(/^Done/));
     expect((await said.entries()).filter((e) => e.type === "message")).toHaveLength(1);
     expect(said.posts()).toHaveLength(3);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Log } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/log.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
 import { ANNA, arrival, asked, newThread, note } from "../contracts/log-doors.ts";

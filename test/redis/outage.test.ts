@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Log, Queue, WakeLock } from "../../src/core/ports.ts";
+import type { Log, WakeLock } from "../../src/core/log.ts";
+import type { Queue } from "../../src/core/ports.ts";
 import { redisLimiter } from "../../src/redis/limiter.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { bullQueue } from "../../src/redis/queue.ts";

@@ -5,7 +5,7 @@ import { type App, startApp } from "../../src/app.ts";
 import { SCOPES } from "../../src/chat/slack/manifest.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Entry } from "../../src/core/entry.ts";
-import type { Log } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/log.ts";
 import { type Rule, conversationScript } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
 import { redisLog } from "../../src/redis/log.ts";
@@ -52,7 +52,11 @@ function filesIn(workspace: TestWorkspace): Files {
     remove: (name) => rmSync(at(name), { recursive: true, force: true }),
     git() {
       const who = ["-c", "user.name=Test", "-c", "user.email=test@localhost"];
-      for (const args of [["init", "-q", "-b", "main"], ["add", "."], [...who, "commit", "-qm", "first", "--allow-empty"]]) {
+      for (const args of [
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        [...who, "commit", "-qm", "first", "--allow-empty"],
+      ]) {
         execFileSync("git", ["-c", "safe.directory=*", ...args], { cwd: workspace.path });
       }
       if (isRoot()) execFileSync("chown", ["-R", `${RUN_UID}:${RUN_UID}`, workspace.path]);
@@ -138,7 +142,12 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
 }
 
 function addPeople(twin: SlackTwin): void {
-  for (const [id, name] of [["U1", "Ann"], ["U2", "Bob"], ["U3", "Cem"]] as const) twin.addUser({ id, name });
+  for (const [id, name] of [
+    ["U1", "Ann"],
+    ["U2", "Bob"],
+    ["U3", "Cem"],
+  ] as const)
+    twin.addUser({ id, name });
   twin.addUser({ id: "U8", name: "Guest", restricted: true });
   for (let n = 1; n <= 30; n += 1) twin.addChannel({ id: `C${n}`, name: `channel-${n}` });
 }

@@ -23,9 +23,7 @@ export class PaperChat implements Chat {
   async stop(): Promise<void> {}
 
   layout(post: Post): Chunk[] {
-    const text = post.blocks
-      .map((b) => (b.kind === "buttons" ? b.buttons.map((x) => `[${x.label}]`).join(" ") : b.text))
-      .join("\n");
+    const text = post.blocks.map((b) => (b.kind === "buttons" ? b.buttons.map((x) => `[${x.label}]`).join(" ") : b.text)).join("\n");
     const parts = text.match(/[\s\S]{1,4000}/g) ?? [""];
     return parts.map((part) => ({ body: part, plain: part, ...(post.file ? { file: post.file } : {}) }));
   }

@@ -30,7 +30,11 @@ function buildLog(choices: number[]): Entry[] {
   for (const choice of choices) {
     const input = choice % 5 === 0 ? anInput(choice, log.length) : null;
     const todo = next(state);
-    const news = input ? [input] : todo ? perform(todo, choice, state.seq, () => `call${String((ids += 1)).padStart(5, "0")}`) : idle(state, choice, log.length);
+    const news = input
+      ? [input]
+      : todo
+        ? perform(todo, choice, state.seq, () => `call${String((ids += 1)).padStart(5, "0")}`)
+        : idle(state, choice, log.length);
     const placed = numbered(news, log.length + 1);
     log.push(...placed);
     fold(placed, state);
@@ -73,10 +77,37 @@ function perform(todo: Todo, choice: number, read: number, id: () => string): Ne
       });
     case "ask-person":
       return [
-        { type: "approval-asked", approval: `a${todo.call.call.id}`, call: todo.call.call.id, command: "ls", cwd: "/w", workspace: "api", env: {}, sandbox: "s", grants: [], reasons: [], requester: ann, approvers: [], deadline: 9e12, digest: "d" },
+        {
+          type: "approval-asked",
+          approval: `a${todo.call.call.id}`,
+          call: todo.call.call.id,
+          command: "ls",
+          cwd: "/w",
+          workspace: "api",
+          env: {},
+          sandbox: "s",
+          grants: [],
+          reasons: [],
+          requester: ann,
+          approvers: [],
+          deadline: 9e12,
+          digest: "d",
+        },
       ];
     case "run":
-      return [{ type: "run-started", call: todo.call.call.id, command: "ls", cwd: "/w", timeoutMs: 1, sandbox: "s", digest: "d", grants: [], host: "h" }];
+      return [
+        {
+          type: "run-started",
+          call: todo.call.call.id,
+          command: "ls",
+          cwd: "/w",
+          timeoutMs: 1,
+          sandbox: "s",
+          digest: "d",
+          grants: [],
+          host: "h",
+        },
+      ];
     case "interrupt":
       return [ended(todo.call.call.id, (["exited", "timeout", "cancelled", "flood", "interrupted"] as const)[choice % 5] ?? "exited")];
     case "refuse":

@@ -1,7 +1,8 @@
 import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api";
 import { messageOf } from "../../core/errors.ts";
 import { parseSlackThread } from "../../core/inbound.ts";
-import type { Clock, Log, Trace } from "../../core/ports.ts";
+import type { Log } from "../../core/log.ts";
+import type { Clock, Trace } from "../../core/ports.ts";
 import { LIMITS } from "../../limits.ts";
 import { codeOf } from "./refusals.ts";
 

@@ -1,6 +1,7 @@
 import { App } from "@slack/bolt";
 import type { Inbound } from "../../core/inbound.ts";
-import type { Clock, Log, Reply, Trace } from "../../core/ports.ts";
+import type { Log } from "../../core/log.ts";
+import type { Clock, Reply, Trace } from "../../core/ports.ts";
 import { LIMITS } from "../../limits.ts";
 import { Backfill } from "./backfill.ts";
 import { type Clients, clientOptions, slackLogger } from "./clients.ts";

@@ -68,8 +68,7 @@ function visit(node: SyntaxNode, walk: Walk): void {
     case "Pipeline":
       return visitPipeline(node, walk);
     case "Command":
-      visitCommand(node, walk);
-      return;
+      return visitCommand(node, walk);
     case "Word":
       visitWord(node, walk);
       return;
@@ -126,43 +125,46 @@ function visitPipeline(node: Pipeline, walk: Walk): void {
   let piped: string | null = null;
   for (const command of node.commands) {
     walk.piped = piped;
-    const argv = command.type === "Command" ? visitCommand(command, walk) : visitOtherCommand(command, walk);
-    piped = printed(argv);
+    visit(command, walk);
+    piped = printedBy(command);
     walk.cwds = before;
   }
   walk.piped = null;
 }
 
-function visitOtherCommand(node: SyntaxNode, walk: Walk): Arg[] {
-  visit(node, walk);
-  return [];
+/** What a command passes on of the text of the line: the words of `echo` and `printf`, the heredoc of `cat`. */
+function printedBy(node: SyntaxNode): string | null {
+  if (node.type !== "Command") {
+    const texts = children(node).flatMap((child) => printedBy(child) ?? []);
+    return texts.length > 0 ? texts.join("\n") : null;
+  }
+  const name = node.name?.value;
+  if (name !== "echo" && name !== "printf") return inputOf(node);
+  const words = node.suffix.flatMap((part) => (part.type === "Word" && !/^-[neE]+$/.test(part.value) ? [part.value] : []));
+  return words.map((word) => word.replaceAll("\\n", "\n")).join(name === "echo" ? " " : "\n");
 }
 
-/** What `echo` and `printf` print, when the line says it. */
-function printed(argv: Arg[]): string | null {
-  const name = argv[0]?.value;
-  if (name !== "echo" && name !== "printf") return null;
-  const words = argv.slice(1).filter((arg) => !/^-[neE]+$/.test(arg.value));
-  return words.map((arg) => arg.value.replaceAll("\\n", "\n")).join(name === "echo" ? " " : "\n");
+/** The text that a command reads from the line itself. */
+function inputOf(node: Command): string | null {
+  let input: string | null = null;
+  for (const redirect of node.redirects) {
+    if (redirect.type === "HereDoc") input = redirect.body.text;
+    if (redirect.type === "HereString") input = redirect.target?.value ?? null;
+  }
+  return input;
 }
 
-function visitCommand(node: Command, walk: Walk): Arg[] {
+function visitCommand(node: Command, walk: Walk): void {
   const piped = walk.piped;
   walk.piped = null;
   const words = node.name === undefined ? [] : visitWord(node.name, walk);
-  let input = piped;
   for (const part of node.prefix) visit(part, walk);
   for (const part of node.suffix) {
     if (part.type === "Word") words.push(...visitWord(part, walk));
     else if (part.type === "Assignment") words.push(...visitArgument(part, walk));
     else visit(part, walk);
   }
-  for (const redirect of node.redirects) {
-    if (redirect.type === "HereDoc") input = redirect.body.text;
-    if (redirect.type === "HereString") input = redirect.target?.value ?? null;
-  }
-  judgeCommand(words, input, walk);
-  return words;
+  judgeCommand(words, inputOf(node) ?? piped, walk);
 }
 
 function visitWord(node: Word, walk: Walk): Arg[] {

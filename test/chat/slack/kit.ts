@@ -1,5 +1,6 @@
 import type { Inbound } from "../../../src/core/inbound.ts";
-import type { Chat, Clock, Log, Reply, Trace } from "../../../src/core/ports.ts";
+import type { Log } from "../../../src/core/log.ts";
+import type { Chat, Clock, Reply, Trace } from "../../../src/core/ports.ts";
 import { slackChat } from "../../../src/chat/slack/slack.ts";
 import { type SlackTwin, type SlackTwinOptions, startSlackTwin } from "../../../src/twin/slack/twin.ts";
 
