@@ -1,14 +1,14 @@
-import { readdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readdirSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import type { Config } from "./config.ts";
 import type { Access } from "./core/access.ts";
 import type { Person } from "./core/entry.ts";
-import { DeckhandError, NotStarted, messageOf } from "./core/errors.ts";
+import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/errors.ts";
 import type { Hands } from "./core/hands.ts";
 import { type IntakeDeps, intake } from "./core/intake.ts";
 import type { Log } from "./core/log.ts";
-import type { Chat, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
+import type { Chat, Limiter, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
@@ -32,21 +32,35 @@ export interface OpenSandbox {
 
 /** Checks each workspace and measures the sandbox in it. Throws NotStarted: without both, nothing may run. */
 export async function openSandbox(config: Config, list: { name: string; path: string }[]): Promise<OpenSandbox> {
-  const options = { stateDir: config.stateDir, runAs: config.runAs, secrets: config.secrets };
+  const { contains } = await import("./sandbox/workspace.ts");
+  // What commands can write must not be what starts them.
+  const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
+  const path = config.path.filter((folder) => !inside(folder)).join(delimiter);
+  const options = { stateDir: config.stateDir, runAs: config.runAs, secrets: config.secrets, ...(path ? { path } : {}) };
   const sandbox =
     config.sandbox === "none"
       ? (await import("./sandbox/none.ts")).noneSandbox(options)
       : (await import("./sandbox/bwrap.ts")).bwrapSandbox(options);
   const workspaces: OpenSandbox["workspaces"] = new Map();
-  const problems: string[] = [];
-  for (const { name, path } of list) {
-    const report = await sandbox.selfTest(path);
-    if (report.ok) workspaces.set(name, { path, badge: report.badge });
+  const problems: string[] = makeState(config.stateDir);
+  for (const { name, path: folder } of problems.length > 0 ? [] : list) {
+    const report = await sandbox.selfTest(folder);
+    if (report.ok) workspaces.set(name, { path: folder, badge: report.badge });
     else problems.push(...report.problems);
   }
   if (problems.length === 0) return { sandbox, workspaces };
   await sandbox.close();
-  throw new NotStarted(problems);
+  throw new NotStarted([...new Set(problems)]);
+}
+
+function makeState(folder: string): string[] {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return [];
+  } catch (thrown) {
+    return [new DeckhandError("STATE_UNUSABLE", messageOf(thrown)).line()];
+  }
 }
 
 /** Every file in `src/tools` is a tool: adding one is adding a file. */
@@ -55,10 +69,25 @@ export async function loadTools(folder: string = join(import.meta.dirname, "tool
   for (const file of readdirSync(folder)
     .filter((f) => f.endsWith(".ts"))
     .sort()) {
-    const { tool } = (await import(join(folder, file))) as { tool: Tool };
+    const tool = await readTool(join(folder, file));
+    if (tools.has(tool.spec.name)) throw new DeckhandError("TOOL_BROKEN", `${file}: there is already a tool "${tool.spec.name}"`);
     tools.set(tool.spec.name, tool);
   }
   return tools;
+}
+
+/** The file's `tool`. Throws TOOL_BROKEN with the file and what is wrong with it. */
+async function readTool(file: string): Promise<Tool> {
+  const broken = (why: string, cause?: unknown) => new DeckhandError("TOOL_BROKEN", `${file}: ${why}`, { cause });
+  const module = await import(file).catch((thrown: unknown) => {
+    throw broken(messageOf(thrown), thrown);
+  });
+  const { tool } = module as { tool?: Partial<Tool> };
+  if (!tool) throw broken("it does not export `tool`");
+  if (!/^[\w-]{1,64}$/.test(tool.spec?.name ?? "")) throw broken("its spec.name must be 1 to 64 letters, digits, _ or -");
+  const missing = (["check", "judge", "run"] as const).filter((part) => typeof tool[part] !== "function");
+  if (missing.length > 0) throw broken(`it lacks the function ${missing.join(", ")}`);
+  return tool as Tool;
 }
 
 interface HandParts extends OpenSandbox {
@@ -92,32 +121,59 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
   };
 }
 
-/** Starts a role. Throws NotStarted with every line that keeps it from starting. */
-export async function startApp(config: Config, role: Role, trace: Trace): Promise<App> {
+export const NOT_SET = {
+  workspace: new DeckhandError("CONFIG", "no workspace: set DECKHAND_WORKSPACES=name=/path"),
+  chat: new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN"),
+};
+
+/** Said in every thread and terminal where it is so. */
+export const NO_SANDBOX = "Commands here run WITHOUT a sandbox (DECKHAND_SANDBOX=none).";
+
+/** What must hold before a role starts; throws NotStarted with every reason at once. Null: the role runs no commands. */
+async function ground(config: Config, role: Role): Promise<OpenSandbox | null> {
   const { checkRedis } = await import("./redis/check.ts");
-  const unsafe = await checkRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
-  if (unsafe.length > 0) throw new NotStarted(unsafe);
+  const problems = await checkRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
+  if (role !== "worker" && !config.slack) problems.push(NOT_SET.chat.line());
+  if (role !== "gateway" && config.workspaces.length === 0) problems.push(NOT_SET.workspace.line());
+  let opened: OpenSandbox | null = null;
+  try {
+    if (role !== "gateway") opened = await openSandbox(config, config.workspaces);
+  } catch (thrown) {
+    problems.push(...(thrown instanceof NotStarted ? thrown.lines : [asDeckhandError(thrown).line()]));
+  }
+  if (problems.length === 0) return opened;
+  await opened?.sandbox.close();
+  throw new NotStarted(problems);
+}
+
+/**
+ * Starts a role. Throws NotStarted with every line that keeps it from starting. `signal` ends a start that still
+ * waits for a chat platform; what has been started so far is stopped as usual.
+ */
+export async function startApp(config: Config, role: Role, trace: Trace, signal?: AbortSignal): Promise<App> {
+  const opened = await ground(config, role);
   const { redisLog } = await import("./redis/log.ts");
   const { bullQueue } = await import("./redis/queue.ts");
   const log = redisLog({ url: config.redisUrl, trace });
   const queue = bullQueue({ url: config.redisUrl, trace, lockMs: config.lockMs, stalledMs: config.stalledMs });
   const end = new AbortController();
-  const closers: (() => Promise<void>)[] = [];
   const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(config) };
-  const stop = async (): Promise<void> => {
-    end.abort();
-    for (const close of closers) await close();
-    await queue.close();
-    await sweeping;
-    await log.close();
-  };
+  const gateway = role === "worker" ? null : await openGateway(config, deps);
+  signal?.addEventListener("abort", () => void gateway?.endHearing());
   const sweeping = Promise.all([
     every(() => sweep(deps), LIMITS.sweepEvery, deps, end.signal),
     every(() => sweepPosts(deps), 200, deps, end.signal),
   ]);
+  const stop = async (): Promise<void> => {
+    end.abort();
+    await gateway?.endHearing();
+    await queue.close();
+    await Promise.all([opened?.sandbox.close(), gateway?.limiter.close(), sweeping]);
+    await log.close();
+  };
   try {
-    if (role !== "gateway") closers.push(await startWorker(config, log, queue, deps));
-    if (role !== "worker") closers.unshift(await startGateway(config, log, queue, deps));
+    if (opened) await startWorker(config, opened, queue, deps);
+    if (gateway) await startGateway(config, gateway, queue, deps);
     // What a crash left behind is looked at now, not when its age shows.
     await sweep(deps, 0);
   } catch (thrown) {
@@ -131,60 +187,60 @@ export function accessOf(config: Config): Access {
   return { users: config.users, approvers: config.approvers, workspaces: config.workspaces };
 }
 
-async function startWorker(config: Config, log: Log, queue: Queue, deps: IntakeDeps): Promise<() => Promise<void>> {
-  if (config.workspaces.length === 0) throw new DeckhandError("CONFIG", "no workspace: set DECKHAND_WORKSPACES=name=/path");
-  const opened = await openSandbox(config, config.workspaces);
+async function startWorker(config: Config, opened: OpenSandbox, queue: Queue, deps: IntakeDeps): Promise<void> {
+  const { log, trace, access } = deps;
   const appended = (conversation: string): void => {
     queue.wakePosts(conversation).catch((thrown: unknown) => {
       // The thread is behind until the sweeper rings; the log is complete.
-      deps.trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
+      trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
     });
   };
-  const hands = await buildHands({ config, log, trace: deps.trace, access: deps.access, ...opened, appended });
+  const hands = await buildHands({ config, log, trace, access, ...opened, appended });
   await queue.serve([...opened.workspaces.keys()], (wake) => turn(wake, hands));
-  deps.trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
-  return async () => {
-    await queue.close();
-    await opened.sandbox.close();
-  };
+  trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
 }
 
-/** Nobody in particular: the thread itself is gone. */
-const DECKHAND: Person = { key: "deckhand", name: "Deckhand (the thread cannot be reached)", kind: "bot", roles: [] };
+interface Gateway {
+  chats: Chat[];
+  limiter: Limiter & { close(): Promise<void> };
+  /** Twice is once. Never rejects. */
+  endHearing(): Promise<void>;
+}
 
-async function startGateway(config: Config, log: Log, queue: Queue, deps: IntakeDeps): Promise<() => Promise<void>> {
-  const chats = await openChats(config, log, deps.trace);
+async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<Gateway> {
   const { redisLimiter } = await import("./redis/limiter.ts");
-  const limiter = redisLimiter({ url: config.redisUrl, trace: deps.trace });
-  const poster = {
-    log,
-    limiter,
-    clock: systemClock,
-    ids: systemIds,
-    trace: deps.trace,
-    chats: new Map(chats.map((chat) => [chat.platform, chat])),
-    banner: config.sandbox === "none" ? "Commands here run WITHOUT a sandbox (DECKHAND_SANDBOX=none)." : null,
-    abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
-  };
-  await queue.servePosts((wake) => drainPosts(wake, poster));
-  for (const chat of chats) await chat.start((inbound) => intake(inbound, deps));
-  deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
-  return async () => {
-    for (const chat of chats) await chat.stop();
-    await queue.close();
-    await limiter.close();
-  };
-}
-
-async function openChats(config: Config, log: Log, trace: Trace): Promise<Chat[]> {
   const chats: Chat[] = [];
   if (config.slack) {
     const { slackChat } = await import("./chat/slack/slack.ts");
     const watch = config.workspaces.flatMap((w) => w.channels).filter((channel) => channel.startsWith("slack:"));
     chats.push(slackChat({ ...config.slack, trace, log, clock: systemClock, watch: [...new Set(watch)] }));
   }
-  if (chats.length === 0) throw new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN");
-  return chats;
+  async function endHearing(): Promise<void> {
+    for (const chat of chats) {
+      await chat.stop().catch((thrown: unknown) => trace.warn("chat-stop-failed", { platform: chat.platform, error: messageOf(thrown) }));
+    }
+  }
+  let ended: Promise<void> | null = null;
+  return { chats, limiter: redisLimiter({ url: config.redisUrl, trace }), endHearing: () => (ended ??= endHearing()) };
+}
+
+/** Nobody in particular: the thread itself is gone. */
+const DECKHAND: Person = { key: "deckhand", name: "Deckhand (the thread cannot be reached)", kind: "bot", roles: [] };
+
+async function startGateway(config: Config, { chats, limiter }: Gateway, queue: Queue, deps: IntakeDeps): Promise<void> {
+  const poster = {
+    log: deps.log,
+    limiter,
+    clock: systemClock,
+    ids: systemIds,
+    trace: deps.trace,
+    chats: new Map(chats.map((chat) => [chat.platform, chat])),
+    banner: config.sandbox === "none" ? NO_SANDBOX : null,
+    abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
+  };
+  await queue.servePosts((wake) => drainPosts(wake, poster));
+  for (const chat of chats) await chat.start((inbound) => intake(inbound, deps));
+  deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
 }
 
 /** A thread that nobody can read any more must not go on working: it is stopped like by a person. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { delimiter, isAbsolute } from "node:path";
 import { HOUR, type Setting, SETTINGS, type Values } from "./config/settings.ts";
 import { clean, path, Refused } from "./config/values.ts";
 import { joinWorkspaces, readYaml, type Workspace } from "./config/workspaces.ts";
@@ -18,10 +19,14 @@ export interface Config {
   runAs: string | null;
   posture: "careful" | "contained";
   stateDir: string;
+  /** Files and folders of ours that no workspace may hold: the program, its `.env`, the configuration. */
+  apart: string[];
   logLevel: string;
   approvalMs: number;
   lockMs: number;
   stalledMs: number;
+  /** Where the programs around a command are looked up: `searchPath`. */
+  path: string[];
   /** Values that must never be shown, the longest first. */
   secrets: string[];
 }
@@ -56,10 +61,15 @@ export function readConfig(
     configFile,
   };
   const list = joinWorkspaces(given, problems);
-  return problems.length > 0 ? { problems } : { config: frozen(build(values, list)) };
+  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, searchPath(env))) };
 }
 
-function build(values: Values, list: Workspace[]): Config {
+/** The absolute folders of the PATH. */
+export function searchPath(env: Env = process.env): string[] {
+  return (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+}
+
+function build(values: Values, list: Workspace[], folders: string[]): Config {
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
@@ -71,11 +81,13 @@ function build(values: Values, list: Workspace[]): Config {
     sandbox: values.DECKHAND_SANDBOX,
     runAs: values.DECKHAND_RUN_AS,
     posture: values.DECKHAND_POSTURE,
+    apart: [path("."), values.DECKHAND_CONFIG],
     stateDir: values.DECKHAND_STATE ?? path(process.getuid?.() === 0 ? "/var/lib/deckhand" : "~/.local/state/deckhand"),
     logLevel: values.DECKHAND_LOG,
     approvalMs: Math.round(values.DECKHAND_APPROVAL_HOURS * HOUR),
     lockMs: values.DECKHAND_LOCK_MS,
     stalledMs: values.DECKHAND_STALLED_MS,
+    path: folders,
     secrets: secretsOf(values),
   };
 }

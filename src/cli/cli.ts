@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
+import { realpathOf } from "../system.ts";
 
 interface Command {
   usage: string;
@@ -53,10 +55,10 @@ const COMMANDS: Record<string, Command> = {
 /** Names of the commands, for the README's test. */
 export const COMMAND_NAMES = Object.keys(COMMANDS);
 
-const EXIT = { usage: 2, notStarted: 3 } as const;
+const EXIT = { usage: 2, notStarted: 3, interrupted: 130 } as const;
 
-/** Codes that mean "not started": configuration, Redis, sandbox, workspace, tokens. */
-const NOT_STARTED = /^(CONFIG|NODE|REDIS|SANDBOX|RUN_AS|WORKSPACE|SLACK)/;
+/** Codes that mean "not started": configuration, programs, Redis, sandbox, workspace, tools, tokens. */
+const NOT_STARTED = /^(CONFIG|NODE|PROGRAM|REDIS|SANDBOX|RUN_AS|STATE|TOOL|WORKSPACE|SLACK)/;
 
 /**
  * Runs `deckhand ARGS` and gives the exit code: 0 done, 1 failed, 2 usage, 3 not started, 130 interrupted.
@@ -64,10 +66,12 @@ const NOT_STARTED = /^(CONFIG|NODE|REDIS|SANDBOX|RUN_AS|WORKSPACE|SLACK)/;
  */
 export async function cli(args: string[]): Promise<number> {
   const [name = "", ...rest] = args;
+  mindClosedPipes(name);
   if (["--help", "-h", "help"].includes(name)) return print(usage(), process.stdout, 0);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) return print(name ? `There is no command "${name}".\n${usage()}` : usage(), process.stderr, EXIT.usage);
-  if (rest[0] === "--help" || rest[0] === "-h") return print(`deckhand ${command.usage}\n  ${command.help}`, process.stdout, 0);
+  const options = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
+  if (options.includes("--help") || options.includes("-h")) return print(`deckhand ${command.usage}\n  ${command.help}`, process.stdout, 0);
   try {
     return await command.run(rest);
   } catch (thrown) {
@@ -80,6 +84,14 @@ export async function cli(args: string[]): Promise<number> {
   }
 }
 
+/** Who reads our output may go before its end, as `head` does: then we go too, but for a server. */
+function mindClosedPipes(command: string): void {
+  process.stdout.on("error", () => {
+    if (command !== "start") process.exit(EXIT.interrupted);
+  });
+  process.stderr.on("error", () => {}); // there is nobody left to tell
+}
+
 function isUsage(thrown: unknown): boolean {
   return thrown instanceof TypeError && "code" in thrown && String(thrown.code).startsWith("ERR_PARSE_ARGS");
 }
@@ -89,6 +101,12 @@ export function oneOf<T extends string>(option: string, value: string, allowed: 
   const found = allowed.find((word) => word === value);
   if (found === undefined) throw new DeckhandError("BAD_INPUT", `${option} takes ${allowed.join(", ")}, not "${value}"`);
   return found;
+}
+
+/** The real folder that an option names, seen from where the command was typed. */
+export function folderAt(option: string): string {
+  const path = resolve(option);
+  return realpathOf(path) ?? path;
 }
 
 function usage(): string {

@@ -1,16 +1,17 @@
-import { execa } from "execa";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { ExecaError, execa } from "execa";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
+import { delimiter, join } from "node:path";
 import { startApp } from "../app.ts";
 import { SCOPES } from "../chat/slack/manifest.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig, searchPath } from "../config.ts";
+import { DeckhandError } from "../core/errors.ts";
 import { bash, conversationScript, say } from "../model/script.ts";
 import { startScriptedModel } from "../model/scripted.ts";
-import { logTrace } from "../system.ts";
+import { logTrace, systemClock } from "../system.ts";
 import { readable } from "../twin/slack/transcript.ts";
 import { type SlackTwin, startSlackTwin } from "../twin/slack/twin.ts";
+import { askAt, interruption } from "./keyboard.ts";
 import { startOwnRedis } from "./own-redis.ts";
 
 /** Nobody's numbers: in the demo, commands of a Deckhand that was started by root run as this user. */
@@ -40,22 +41,23 @@ const script = conversationScript([
 
 /** `deckhand demo`: Redis, a loopback Slack, a scripted model and the product itself; a scripted person asks. */
 export async function demoCommand(args: string[]): Promise<number> {
-  if (args.length > 0) return usage();
+  if (args.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand demo takes no arguments");
+  // The terminal may be closed in the middle, too.
+  const signal = interruption("SIGHUP");
   const closers: (() => Promise<void> | void)[] = [];
   try {
-    return await play(closers);
+    await play(closers, signal);
+    return signal.aborted ? 130 : 0;
+  } catch (thrown) {
+    if (signal.aborted) return 130;
+    throw thrown;
   } finally {
     for (const close of closers.reverse()) await close();
   }
 }
 
-function usage(): number {
-  process.stderr.write("deckhand demo takes no arguments.\n");
-  return 2;
-}
-
-async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
-  const root = mkdtempSync(join(tmpdir(), "deckhand-demo-"));
+async function play(closers: (() => Promise<void> | void)[], signal: AbortSignal): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "deckhand-demo-")));
   closers.push(() => rmSync(root, { recursive: true, force: true }));
   const workspace = await makeWorkspace(root);
   const redis = await startOwnRedis();
@@ -77,10 +79,11 @@ async function play(closers: (() => Promise<void> | void)[]): Promise<number> {
     DECKHAND_USERS: "slack:*",
     DECKHAND_APPROVERS: "slack:U1",
     DECKHAND_STATE: join(root, "state"),
+    PATH: searchPath().join(delimiter),
   });
-  const app = await startApp(config, "all", logTrace("error", config.secrets));
+  const app = await startApp(config, "all", logTrace("error", config.secrets), signal);
   closers.push(() => app.stop());
-  return await conversation(twin, workspace);
+  await conversation(twin, workspace, signal);
 }
 
 /** A small git repository that a user other than root can use. */
@@ -89,10 +92,16 @@ async function makeWorkspace(root: string): Promise<string> {
   mkdirSync(workspace);
   mkdirSync(join(root, "state"));
   writeFileSync(join(workspace, "README.md"), "# A workspace for the demo\n");
-  const git = execa({ cwd: workspace });
-  await git`git init -q -b main`;
-  await git`git add .`;
-  await git`git -c user.name=Demo -c user.email=demo@localhost commit -qm ${"A first commit"}`;
+  // Nobody's own settings: they may sign commits or run hooks.
+  const git = execa({ cwd: workspace, env: { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" } });
+  try {
+    await git`git init -q -b main`;
+    await git`git add .`;
+    await git`git -c user.name=Demo -c user.email=demo@localhost commit -qm ${"A first commit"}`;
+  } catch (thrown) {
+    if (thrown instanceof ExecaError && thrown.code === "ENOENT") throw new DeckhandError("PROGRAM_MISSING", "git", { cause: thrown });
+    throw thrown;
+  }
   if (process.getuid?.() === 0) {
     chmodSync(root, 0o711);
     await execa`chown -R ${NOBODY}:${NOBODY} ${workspace}`;
@@ -100,11 +109,12 @@ async function makeWorkspace(root: string): Promise<string> {
   return workspace;
 }
 
-async function conversation(twin: SlackTwin, workspace: string): Promise<number> {
+async function conversation(twin: SlackTwin, workspace: string, signal: AbortSignal): Promise<void> {
   write("A loopback Slack, Redis, a scripted model and Deckhand are running. This is the thread:\n");
   const asked = await twin.say({ channel: CHANNEL, user: "U1", text: `<@${twin.botUserId}> ${TASK}` });
   const shown = new Map<string, string>();
   const show = (): void => {
+    signal.throwIfAborted();
     for (const message of twin.thread(CHANNEL, asked.ts)) {
       const text = readable(message).replaceAll(`<@${twin.botUserId}>`, "@Deckhand");
       const before = shown.get(message.ts);
@@ -118,7 +128,7 @@ async function conversation(twin: SlackTwin, workspace: string): Promise<number>
     show();
     return twin.thread(CHANNEL, asked.ts).find((m) => readable(m).includes("[ Approve ]"));
   }, 60_000);
-  const yes = await decide();
+  const yes = await decide(signal);
   await twin.press({ channel: CHANNEL, ts: card.ts, actionId: yes ? "approve" : "deny", user: "U1" });
   await twin.waitFor(() => {
     show();
@@ -128,7 +138,6 @@ async function conversation(twin: SlackTwin, workspace: string): Promise<number>
     );
   }, 60_000);
   write(`That was a real run: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
-  return 0;
 }
 
 /** An edited message in one line: what it says now and did not say before. */
@@ -139,20 +148,18 @@ function changed(before: string, after: string): string {
 }
 
 /** The keyboard's answer; approved by itself when nobody is there. */
-async function decide(): Promise<boolean> {
+async function decide(signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) {
     write(`(Nobody is at the keyboard: Ann presses Approve in ${APPROVE_AFTER_MS / 1000} s.)\n`);
-    await new Promise((resolve) => setTimeout(resolve, APPROVE_AFTER_MS));
+    await systemClock.sleep(APPROVE_AFTER_MS, signal);
+    signal.throwIfAborted();
     return true;
   }
-  const keyboard = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    for (;;) {
-      const answer = (await keyboard.question("You are Ann. Approve? [y/n] ")).trim().toLowerCase();
-      if (answer === "y" || answer === "n") return answer === "y";
-    }
-  } finally {
-    keyboard.close();
+  for (;;) {
+    const answer = await askAt(process.stdout, "You are Ann. Approve? [y/n] ", signal);
+    signal.throwIfAborted();
+    const word = answer === null ? "n" : answer.trim().toLowerCase();
+    if (word === "y" || word === "n") return word === "y";
   }
 }
 

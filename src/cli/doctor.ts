@@ -1,6 +1,7 @@
-import { execa } from "execa";
-import { openSandbox } from "../app.ts";
-import { type Config, readConfig } from "../config.ts";
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
+import { NOT_SET, NO_SANDBOX, openSandbox } from "../app.ts";
+import { type Config, readConfig, searchPath } from "../config.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
 
 /** One requirement: `look` gives what it saw when all is well, and the lines of what is wrong otherwise. */
@@ -13,10 +14,10 @@ interface Check {
 export async function doctorCommand(args: string[]): Promise<number> {
   if (args.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments");
   const read = readConfig();
-  const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map(programCheck)];
+  const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map((program) => programCheck(program))];
+  if (!("config" in read) || read.config.sandbox === "bwrap") checks.push(programCheck("bwrap", new DeckhandError("SANDBOX_MISSING")));
   if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config));
-  else
-    checks.push({ name: "configuration", look: async () => ({ wrong: read.problems.map((p) => new DeckhandError("CONFIG", p).line()) }) });
+  else checks.push(broken("configuration", ...read.problems.map((problem) => new DeckhandError("CONFIG", problem))));
   let failures = 0;
   for (const check of checks) {
     const found = await look(check);
@@ -40,25 +41,34 @@ function fine(name: string, what: string): Check {
   return { name, look: async () => ({ fine: what }) };
 }
 
+function broken(name: string, ...wrong: DeckhandError[]): Check {
+  return { name, look: async () => ({ wrong: wrong.map((error) => error.line()) }) };
+}
+
 function nodeCheck(): Check {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const old = major < 22 || (major === 22 && minor < 18);
-  if (!old) return fine("node", process.versions.node);
-  return { name: "node", look: async () => ({ wrong: [new DeckhandError("NODE_OLD", process.versions.node).line()] }) };
+  return old ? broken("node", new DeckhandError("NODE_OLD", process.versions.node)) : fine("node", process.versions.node);
 }
 
-function programCheck(program: string): Check {
-  return {
-    name: program,
-    async look() {
-      const { exitCode } = await execa(program, ["--version"], { reject: false });
-      return exitCode === 0 ? { fine: "installed" } : { wrong: [new DeckhandError("PROGRAM_MISSING", program).line()] };
-    },
-  };
+function programCheck(program: string, missing = new DeckhandError("PROGRAM_MISSING", program)): Check {
+  const found = searchPath()
+    .map((folder) => join(folder, program))
+    .find(isProgram);
+  return found === undefined ? broken(program, missing) : fine(program, found);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false; // not there, or not for us: the next folder may have it
+  }
 }
 
 function configChecks(config: Config): Check[] {
-  const checks: Check[] = [
+  return [
     {
       name: "redis",
       async look() {
@@ -67,7 +77,9 @@ function configChecks(config: Config): Check[] {
         return wrong.length > 0 ? { wrong } : { fine: "durable, does not evict" };
       },
     },
+    ...(config.sandbox === "none" ? [fine("sandbox", NO_SANDBOX)] : []),
     ...config.workspaces.map((workspace) => workspaceCheck(config, workspace)),
+    ...(config.workspaces.length === 0 ? [broken("workspaces", NOT_SET.workspace)] : []),
     {
       name: "model",
       async look() {
@@ -78,11 +90,6 @@ function configChecks(config: Config): Check[] {
     accessCheck(config),
     slackCheck(config),
   ];
-  if (config.workspaces.length === 0) {
-    const wrong = [new DeckhandError("CONFIG", "no workspace: set DECKHAND_WORKSPACES=name=/path").line()];
-    checks.push({ name: "workspaces", look: async () => ({ wrong }) });
-  }
-  return checks;
 }
 
 function workspaceCheck(config: Config, workspace: Config["workspaces"][number]): Check {
@@ -97,22 +104,24 @@ function workspaceCheck(config: Config, workspace: Config["workspaces"][number])
 }
 
 function accessCheck(config: Config): Check {
+  const { workspaces, users, approvers } = config;
+  // A workspace with a list of its own does without the general one.
+  const own = (which: "users" | "approvers") => workspaces.length > 0 && workspaces.every((w) => (w[which] ?? []).length > 0);
   const unset = [
-    ...(config.users.length > 0 || config.workspaces.every((w) => w.users) ? [] : ["nobody may ask: set DECKHAND_USERS"]),
-    ...(config.approvers.length > 0 || config.workspaces.every((w) => w.approvers) ? [] : ["nobody may approve: set DECKHAND_APPROVERS"]),
+    ...(users.length > 0 || own("users") ? [] : ["nobody may ask: set DECKHAND_USERS"]),
+    ...(approvers.length > 0 || own("approvers") ? [] : ["nobody may approve: set DECKHAND_APPROVERS"]),
   ];
-  const wrong = unset.map((text) => new DeckhandError("CONFIG", text).line());
-  return { name: "access", look: async () => (wrong.length > 0 ? { wrong } : { fine: "somebody may ask and somebody may approve" }) };
+  if (unset.length === 0) return fine("access", "somebody may ask and somebody may approve");
+  return broken("access", ...unset.map((text) => new DeckhandError("CONFIG", text)));
 }
 
-function slackCheck(config: Config): Check {
+function slackCheck({ slack }: Config): Check {
+  if (!slack) return broken("slack", NOT_SET.chat);
   return {
     name: "slack",
     async look() {
-      if (!config.slack)
-        return { wrong: [new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN").line()] };
       const { slackHealth } = await import("../chat/slack/health.ts");
-      const wrong = await slackHealth(config.slack);
+      const wrong = await slackHealth(slack);
       return wrong.length > 0 ? { wrong } : { fine: "tokens, scopes and Socket Mode" };
     },
   };

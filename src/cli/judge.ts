@@ -1,9 +1,8 @@
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { judge } from "../core/gate.ts";
 import type { Place } from "../core/ports.ts";
 import { realpathOf } from "../system.ts";
-import { oneOf } from "./cli.ts";
+import { folderAt, oneOf } from "./cli.ts";
 
 const NEWLINE = 0x0a;
 
@@ -14,7 +13,7 @@ export async function judgeCommand(args: string[]): Promise<number> {
     options: { workspace: { type: "string", default: process.cwd() }, posture: { type: "string", default: "careful" } },
   });
   const posture = oneOf("--posture", values.posture, ["careful", "contained"] as const);
-  const workspace = resolve(values.workspace);
+  const workspace = folderAt(values.workspace);
   const place: Place = { workspace, cwd: workspace, posture, realpath: realpathOf };
   return judgeLines(process.stdin, (line) => void process.stdout.write(`${line}\n`), place);
 }

@@ -16,23 +16,24 @@ export async function startOwnRedis(): Promise<OwnRedis> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "deckhand-redis-"));
   const safe = ["--appendonly", "yes", "--maxmemory-policy", "noeviction", "--save", "", "--daemonize", "no"];
-  const server = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, ...safe], { stdio: "ignore" });
-  const failed = new Promise<never>((_, reject) => {
-    server.once("error", () => reject(new DeckhandError("REDIS_DOWN", "redis-server is not installed")));
-    server.once("exit", (code) => reject(new DeckhandError("REDIS_DOWN", `redis-server ended with ${code}`)));
+  // In a group of its own: Ctrl-C is for us, and we still need it then.
+  const server = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, ...safe], {
+    stdio: "ignore",
+    detached: true,
   });
-  failed.catch(() => {}); // after the start nobody waits for it any more
-  await Promise.race([failed, answers(port)]);
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    async stop() {
-      server.removeAllListeners("exit");
-      const gone = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGTERM");
-      await gone;
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const gone = new Promise<string>((resolve) => {
+    server.once("error", () => resolve("redis-server is not installed"));
+    server.once("exit", (code) => resolve(`redis-server ended with ${code}`));
+  });
+  const stop = async (): Promise<void> => {
+    server.kill("SIGTERM");
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
   };
+  const trouble = await Promise.race([gone, answers(port)]);
+  if (trouble === null) return { url: `redis://127.0.0.1:${port}`, stop };
+  await stop();
+  throw new DeckhandError("REDIS_DOWN", trouble);
 }
 
 async function freePort(): Promise<number> {
@@ -44,7 +45,8 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function answers(port: number): Promise<void> {
+/** Null as soon as it answers, else what went wrong. */
+async function answers(port: number): Promise<string | null> {
   const { Redis } = await import("ioredis");
   for (let tries = 0; tries < 100; tries += 1) {
     const client = new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => null });
@@ -52,12 +54,12 @@ async function answers(port: number): Promise<void> {
     try {
       await client.connect();
       await client.ping();
-      return;
+      return null;
     } catch {
       await delay(50); // it is still starting
     } finally {
       client.disconnect();
     }
   }
-  throw new DeckhandError("REDIS_DOWN", "redis-server did not start within 5 s");
+  return "redis-server did not start within 5 s";
 }

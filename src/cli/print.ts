@@ -7,6 +7,8 @@ export function printEntry(entry: Entry): string {
   switch (entry.type) {
     case "model":
       return entry.calls.length > 0 && entry.text ? visible(entry.text) : "";
+    case "judged":
+      return entry.verdict === "deny" ? `$ ${visible(entry.title)}` : "";
     case "approval-asked":
       return [
         `? ${visible(entry.command)}`,
@@ -29,8 +31,10 @@ export function printEntry(entry: Entry): string {
 }
 
 function printRun(entry: Entry<"run-ended">): string {
+  // The decision was a line of its own.
+  if (entry.why === "denied") return "";
   if (entry.how === "refused") return `  ${visible(entry.output.text)}`;
-  const output = visible(entry.output.text) || "(no output)";
+  const output = visible(entry.output.text.trimEnd()) || "(no output)";
   const how = entry.how === "exited" ? `exit ${entry.exit ?? "?"}` : entry.how;
   return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]`;
 }

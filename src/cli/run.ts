@@ -1,7 +1,5 @@
-import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
-import { buildHands, openSandbox } from "../app.ts";
+import { NO_SANDBOX, buildHands, openSandbox } from "../app.ts";
 import { loadConfig } from "../config.ts";
 import { fold, openApproval } from "../core/conversation.ts";
 import type { Entry, Person } from "../core/entry.ts";
@@ -12,7 +10,8 @@ import { intake } from "../core/intake.ts";
 import { turn } from "../core/turn.ts";
 import { memoryLog } from "../memory.ts";
 import { logTrace, systemClock, systemIds } from "../system.ts";
-import { oneOf } from "./cli.ts";
+import { folderAt, oneOf } from "./cli.ts";
+import { askAt, interruption } from "./keyboard.ts";
 import { printEntry } from "./print.ts";
 
 const YOU: Person = { key: "terminal:you", name: "you", kind: "member", roles: [] };
@@ -21,6 +20,9 @@ const ACCESS = {
   approvers: [YOU.key],
   workspaces: [{ name: "here", channels: [], users: null, approvers: null }],
 };
+
+const APPROVE = ["ask", "never", "auto"] as const;
+type Approve = (typeof APPROVE)[number];
 
 /** `deckhand run`: the same loop, gate, sandbox and transport as a worker, with the log in memory. */
 export async function runCommand(args: string[]): Promise<number> {
@@ -35,17 +37,17 @@ export async function runCommand(args: string[]): Promise<number> {
   });
   const task = positionals.join(" ").trim();
   if (!task) throw new DeckhandError("BAD_INPUT", "deckhand run needs a task in words");
-  const approve = oneOf("--approve", values.approve, ["ask", "never", "auto"] as const);
+  const approve = oneOf("--approve", values.approve, APPROVE);
+  const signal = interruption();
   const config = loadConfig();
   const trace = logTrace(config.logLevel === "info" ? "error" : config.logLevel, config.secrets);
   const log = memoryLog(systemClock);
-  const sandbox = await openSandbox(config, [{ name: "here", path: resolve(values.workspace) }]);
-  const run = new TerminalRun(log, values.json);
-  const hands = await buildHands({ config, log, trace, access: ACCESS, ...sandbox, appended: () => run.show() });
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
+  const sandbox = await openSandbox(config, [{ name: "here", path: folderAt(values.workspace) }]);
   try {
-    return await run.converse(task, approve, hands, stop.signal);
+    if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
+    const run = new TerminalRun(log, values.json);
+    const hands = await buildHands({ config, log, trace, access: ACCESS, ...sandbox, appended: () => run.show() });
+    return await run.converse(task, approve, hands, signal);
   } finally {
     await sandbox.sandbox.close();
   }
@@ -64,7 +66,7 @@ class TerminalRun {
     this.thread = { platform: "terminal", key: `terminal:${systemIds.call()}`, channel: "terminal:run" };
   }
 
-  async converse(task: string, approve: "ask" | "never" | "auto", hands: Hands, signal: AbortSignal): Promise<number> {
+  async converse(task: string, approve: Approve, hands: Hands, signal: AbortSignal): Promise<number> {
     const deps = {
       log: this.log,
       queue: { wake: async () => {}, wakePosts: async () => {} },
@@ -72,8 +74,8 @@ class TerminalRun {
       trace: hands.trace,
       access: ACCESS,
     };
-    const base = { event: systemIds.token(), thread: this.thread, by: YOU };
-    await intake({ ...base, kind: "mention", text: task }, deps);
+    const arrival = () => ({ event: systemIds.token(), thread: this.thread, by: YOU });
+    await intake({ ...arrival(), kind: "mention", text: task }, deps);
     for (;;) {
       await turn({ conversation: this.thread.key, lock: { key: "", token: "" }, signal }, hands);
       this.show();
@@ -82,12 +84,9 @@ class TerminalRun {
       const entries = await this.log.read(this.thread.key, 0);
       const asked = openApproval(fold(entries))?.asked;
       if (!asked) return exitCode(entries.at(-1));
-      const yes = approve === "auto" || (approve === "ask" && (await askAtKeyboard(signal)));
-      const reason = approve === "never" ? { reason: "approvals are switched off for this run" } : {};
-      await intake(
-        { ...base, event: systemIds.token(), kind: "press", action: yes ? "approve" : "deny", approval: asked.approval, ...reason },
-        deps,
-      );
+      const press = await decide(approve, signal);
+      if (signal.aborted) return 130;
+      await intake({ ...arrival(), kind: "press", approval: asked.approval, ...press }, deps);
     }
   }
 
@@ -107,19 +106,13 @@ function exitCode(last: Entry | undefined): number {
   return last?.type === "final" && last.reason === "answer" ? 0 : 1;
 }
 
-async function askAtKeyboard(signal: AbortSignal): Promise<boolean> {
+async function decide(approve: Approve, signal: AbortSignal): Promise<{ action: "approve" | "deny"; reason?: string }> {
+  if (approve === "auto") return { action: "approve" };
+  if (approve === "never") return { action: "deny", reason: "approvals are switched off for this run" };
   if (!process.stdin.isTTY) {
     process.stderr.write("Nobody is at the keyboard to approve this, so it is denied. Use --approve auto to approve everything.\n");
-    return false;
+    return { action: "deny", reason: "nobody is at the keyboard to approve it" };
   }
-  const keyboard = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await keyboard.question("Run it? [y/N] ", { signal });
-    return /^\s*y(es)?\s*$/i.test(answer);
-  } catch (thrown) {
-    if (signal.aborted) return false;
-    throw thrown;
-  } finally {
-    keyboard.close();
-  }
+  const answer = await askAt(process.stderr, "Run it? [y/N] ", signal);
+  return { action: /^\s*y(es)?\s*$/i.test(answer ?? "") ? "approve" : "deny" };
 }

@@ -3,6 +3,7 @@ import { startApp } from "../app.ts";
 import { loadConfig } from "../config.ts";
 import { logTrace } from "../system.ts";
 import { oneOf } from "./cli.ts";
+import { interruption } from "./keyboard.ts";
 
 /** `deckhand start`: serves until SIGTERM or SIGINT. */
 export async function startCommand(args: string[]): Promise<number> {
@@ -14,11 +15,10 @@ export async function startCommand(args: string[]): Promise<number> {
     const { guardProcess } = await import("../chat/slack/guard.ts");
     guardProcess(trace);
   }
-  const ended = new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
-  });
-  const app = await startApp(config, role, trace);
-  process.stdout.write(`deckhand is ready (${role})\n`);
+  const end = interruption();
+  const ended = new Promise((resolve) => end.addEventListener("abort", resolve));
+  const app = await startApp(config, role, trace, end);
+  if (!end.aborted) process.stdout.write(`deckhand is ready (${role})\n`);
   await ended;
   await app.stop();
   return 0;

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
+import { parseSlackThread } from "../core/inbound.ts";
 import { traceLines, traceTree } from "../core/trace.ts";
 import { redisLog } from "../redis/log.ts";
 import { logTrace } from "../system.ts";
@@ -11,6 +12,7 @@ export async function traceCommand(args: string[]): Promise<number> {
   const [conversation] = positionals;
   if (!conversation || positionals.length > 1)
     throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
+  parseSlackThread(conversation);
   const config = loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   try {

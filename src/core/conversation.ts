@@ -53,7 +53,7 @@ export type Todo =
   | { do: "refuse"; calls: CallState[]; why: Refusal; by?: Person }
   /** A run without an end: a crash came between. It may have happened; it is never run again. */
   | { do: "interrupt"; call: CallState }
-  | { do: "close-approval"; call: CallState }
+  | { do: "close-approval"; call: CallState; decision: "cancelled" | "superseded"; by?: Person }
   | { do: "finish"; reason: "answer" | "stopped" | "limit"; answers: number[] };
 
 export type Refusal =
@@ -91,8 +91,7 @@ function advance(state: State, entry: Entry): void {
       state.unanswered = state.unanswered.map((m) => (m.event === entry.event ? { ...m, text: entry.text } : m));
       return;
     case "removed":
-      state.unanswered = state.unanswered.filter((m) => m.event !== entry.event || isRead(state, m));
-      if (state.unanswered.length === 0 && state.step === null) state.turn = null;
+      takeBack(state, entry);
       return;
     case "model":
       answerOfModel(state, entry);
@@ -121,13 +120,21 @@ function openTurn(message: Entry<"message">): Turn {
   return { first: message.seq, at: message.at, requester: message.by, steps: 0, calls: 0, activeMs: 0, invalid: 0 };
 }
 
+/** A message that no answer has read is as if it had not been; the turn is then the next person's. */
+function takeBack(state: State, removed: Entry<"removed">): void {
+  state.unanswered = state.unanswered.filter((m) => m.event !== removed.event || isRead(state, m));
+  const waiting = state.unanswered[0];
+  if (state.step === null && state.turn?.first !== waiting?.seq) state.turn = waiting ? openTurn(waiting) : null;
+}
+
 function isRead(state: State, message: Entry<"message">): boolean {
   return state.step !== null && message.seq <= state.step.entry.read;
 }
 
 function answerOfModel(state: State, entry: Entry<"model">): void {
+  // What it answers was removed while it thought: nobody waits for it, and nothing of it runs.
+  if (!state.turn || state.turn.first > entry.read) return;
   state.step = { entry, calls: entry.calls.map((call) => ({ call })) };
-  if (!state.turn) return;
   state.turn.steps += 1;
   state.turn.calls += entry.calls.length;
   state.turn.activeMs += entry.ms;
@@ -177,7 +184,7 @@ export function next(state: State): Todo | null {
   if (state.stop) return stopping(state);
   const open = state.step?.calls.filter((c) => !c.ended) ?? [];
   const first = open[0];
-  if (state.step && first) return advanceCalls(state.step, first, open, state.turn?.calls ?? 0);
+  if (state.step && first) return advanceCalls(state, state.step, first, open);
   if (!state.turn) return null;
   const limit = limitReached(state.turn);
   if (state.step && state.step.calls.length === 0) {
@@ -187,16 +194,26 @@ export function next(state: State): Todo | null {
   return { do: "ask-model" };
 }
 
-function advanceCalls(step: Step, first: CallState, open: CallState[], callsInTurn: number): Todo | null {
+function advanceCalls(state: State, step: Step, first: CallState, open: CallState[]): Todo | null {
   if (step.entry.finish === "cut") return { do: "refuse", calls: open, why: "cut" };
-  if (step.calls.length > LIMITS.callsPerStep || callsInTurn > LIMITS.callsPerTurn) {
+  if (step.calls.length > LIMITS.callsPerStep || (state.turn?.calls ?? 0) > LIMITS.callsPerTurn) {
     return { do: "refuse", calls: open, why: "too-many" };
   }
   const unjudged = open.filter((c) => !c.judged);
   if (unjudged.length > 0) return { do: "judge", calls: unjudged };
   const superseded = step.calls.find((c) => c.decided?.decision === "superseded");
   if (superseded) return { do: "refuse", calls: open, why: "superseded", ...by(superseded) };
-  return advanceCall(first);
+  const waits = first.judged?.verdict === "ask" && !first.decided;
+  const newer = waits && newWords(state, step);
+  if (!newer) return advanceCall(first);
+  // The requester wrote on while the model was thinking: nobody is asked about what came before those words.
+  if (first.asked) return { do: "close-approval", call: first, decision: "superseded", by: newer.by };
+  return { do: "refuse", calls: open, why: "superseded", by: newer.by };
+}
+
+/** Words of the requester that the model has not read yet. */
+function newWords(state: State, step: Step): Entry<"message"> | undefined {
+  return state.unanswered.find((m) => m.seq > step.entry.read && m.by.key === state.turn?.requester.key);
 }
 
 function advanceCall(call: CallState): Todo | null {
@@ -214,10 +231,10 @@ function by(call: CallState): { by?: Person } {
 
 function stopping(state: State): Todo {
   const asked = openApproval(state);
-  if (asked) return { do: "close-approval", call: asked };
+  const person = state.stop ? { by: state.stop.by } : {};
+  if (asked) return { do: "close-approval", call: asked, decision: "cancelled", ...person };
   const open = state.step?.calls.filter((c) => !c.ended) ?? [];
-  const person = state.stop?.by;
-  if (open.length > 0) return { do: "refuse", calls: open, why: "cancelled", ...(person ? { by: person } : {}) };
+  if (open.length > 0) return { do: "refuse", calls: open, why: "cancelled", ...person };
   return { do: "finish", reason: "stopped", answers: readMessages(state, state.stop?.seq ?? state.seq) };
 }
 

@@ -3,7 +3,7 @@
  * README's table of codes is checked against this list by a test.
  */
 export const ERRORS = {
-  BAD_CONVERSATION: ["{} is not the name of a conversation", "Use the form slack:TEAM:CHANNEL:TS, as `deckhand trace` prints it."],
+  BAD_CONVERSATION: ["There is no conversation {}", "Use the form slack:TEAM:CHANNEL:TS; the log lines of `deckhand start` name them."],
   BAD_INPUT: ["{}", "See `deckhand --help`."],
   CONFIG: ["The configuration has problems: {}", "Mend each line, then run `deckhand doctor`."],
   NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
@@ -29,13 +29,14 @@ export const ERRORS = {
     "Make it writable for that user: `chown -R USER FOLDER`, or set DECKHAND_RUN_AS.",
   ],
   STATE_UNUSABLE: [
-    "The user that commands run as cannot reach Deckhand's state folder: {}",
+    "Deckhand's state folder cannot be used: {}",
     "Set DECKHAND_STATE to a folder that every user may pass through, such as /var/lib/deckhand.",
   ],
   WORKSPACE_REFUSED: [
     "{} cannot be a workspace",
     "Choose a folder of its own, not a system folder, not above Deckhand's state or configuration.",
   ],
+  TOOL_BROKEN: ["A tool cannot be used: {}", "Mend the file or take it away."],
   MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],
   MODEL_FORBIDDEN: [
     "The model's service does not let this key use it (403): {}",
@@ -60,7 +61,7 @@ export const ERRORS = {
   MODEL_REFUSED: ["The model's service does not accept the request: {}", "Check OPENAI_MODEL and that the model can call functions."],
   SLACK_AUTH: ["Slack refuses the token: {}", "Set SLACK_BOT_TOKEN (xoxb-) and SLACK_APP_TOKEN (xapp-) from the app's pages."],
   SLACK_SCOPE: ["The Slack app lacks what it needs: {}", "Paste `deckhand manifest slack` into the app's manifest, then install it again."],
-  SLACK_DOWN: ["Slack does not answer: {}", "Nothing to do: Deckhand keeps trying."],
+  SLACK_DOWN: ["Slack does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to slack.com."],
   INTERNAL: ["Something went wrong in Deckhand: {}", "Nothing is lost. Please report it with `deckhand trace` of this thread."],
 } as const satisfies Record<string, readonly [what: string, mend: string]>;
 

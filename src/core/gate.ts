@@ -6,6 +6,8 @@ import type { Judgement, Place } from "./ports.ts";
 
 /** A card holds no more reasons than a person reads. */
 const MOST_REASONS = 8;
+/** The longest line that is judged has about 20,000 parts; what needs more repeats itself without end. */
+const MOST_PARTS = 24_000;
 
 /**
  * What may happen with a command line: `auto` runs by itself, `ask` waits for a person, `deny` never runs. The
@@ -15,7 +17,7 @@ const MOST_REASONS = 8;
 export function judge(command: string, place: Place): Judgement {
   const findings: Finding[] = [];
   const add = (finding: Finding): void => void findings.push(finding);
-  const walk: Walk = { place, add, cwds: [place.cwd], depth: 0, piped: null, script: innerScript };
+  const walk: Walk = { place, add, cwds: [place.cwd], depth: 0, budget: { left: MOST_PARTS }, piped: null, script: innerScript };
   if (HIDDEN.test(command)) ask(walk, "unreadable", "the line contains characters that cannot be seen or that turn the text around");
   if (bytesOf(command) > LIMITS.gateBytes) {
     ask(walk, "too-long", `the line is longer than the ${LIMITS.gateBytes} bytes that are judged`);
@@ -31,7 +33,7 @@ function look(command: string, walk: Walk): void {
   try {
     walkText(command, walk);
   } catch {
-    // The parser or the walk met what it was not made for (such as too deep a nesting): that asks too.
+    // Too many parts, or the parser met what it was not made for, such as too deep a nesting: that asks too.
     ask(walk, "unparsed", "the line is too intricate to be judged");
   }
 }

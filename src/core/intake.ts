@@ -1,11 +1,11 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
 import { lateAnswer, pressRefusal } from "./approval.ts";
-import { fold } from "./conversation.ts";
+import { fold, openApproval } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
-import type { ArrivalRecord, Log } from "./log.ts";
+import type { ArrivalRecord, Ingested, Log } from "./log.ts";
 import { type Clock, type Queue, type Reply, type Trace, isEntry } from "./ports.ts";
 
 export interface IntakeDeps {
@@ -44,7 +44,7 @@ export async function intake(inbound: Inbound, deps: IntakeDeps): Promise<Reply>
 async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
   const { log, access } = deps;
   const head = await log.head(inbound.thread.key);
-  if (head) return await hearIn(head.workspace, inbound, inbound.text, true, deps);
+  if (head) return await hearIn(head.workspace, inbound, wordsIn(head.workspace, inbound, access), true, deps);
   const [anyHere] = workspacesOf(access, inbound.thread.channel);
   const pick = pickWorkspace(access, inbound.thread.channel, inbound.text);
   if ("problem" in pick) {
@@ -52,18 +52,39 @@ async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
     if (anyHere && !mayAsk(access, inbound.by, anyHere)) return await notAllowed(inbound, deps);
     return { whisper: pick.problem };
   }
-  return await hearIn(pick.workspace, inbound, pick.text, true, deps);
+  return await hearIn(pick.workspace, inbound, pick, true, deps);
 }
 
 async function hearReply(inbound: Extract<Inbound, { kind: "reply" }>, deps: IntakeDeps): Promise<Reply> {
   const head = await deps.log.head(inbound.thread.key);
   if (!head) return {};
-  return await hearIn(head.workspace, inbound, inbound.text, !inbound.elsewhere, deps);
+  return await hearIn(head.workspace, inbound, wordsIn(head.workspace, inbound, deps.access), !inbound.elsewhere, deps);
 }
 
-async function hearIn(workspace: string, inbound: Heard, text: string, toBot: boolean, deps: IntakeDeps): Promise<Reply> {
+type Words = { text: string } | { problem: string };
+
+/** The words of a message in a conversation, whose workspace stays: to name it again is fine, another one is not served here. */
+function wordsIn(workspace: string, inbound: Heard, access: Access): Words {
+  if (!serves(access, inbound.thread.channel, workspace)) return { problem: `${notHere(workspace)} Start a new thread.` };
+  if (inbound.kind === "reply") return inbound;
+  const pick = pickWorkspace(access, inbound.thread.channel, inbound.text);
+  if ("problem" in pick || pick.text === inbound.text || pick.workspace === workspace) return pick;
+  return { problem: `This thread works in "${workspace}". For "${pick.workspace}", start a new thread.` };
+}
+
+function serves(access: Access, channel: string, workspace: string): boolean {
+  return workspacesOf(access, channel).includes(workspace);
+}
+
+function notHere(workspace: string): string {
+  return `This thread worked in "${workspace}", which is not set up for this channel any more.`;
+}
+
+async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: boolean, deps: IntakeDeps): Promise<Reply> {
   if (!mayAsk(deps.access, inbound.by, workspace)) return toBot ? await notAllowed(inbound, deps) : {};
-  if (toBot && saysStop(text) && (await deps.log.head(inbound.thread.key))) return await stop(inbound, deps);
+  if (toBot && saysStop(inbound.text) && (await deps.log.head(inbound.thread.key))) return await stop(inbound, deps);
+  if ("problem" in words) return toBot ? { whisper: words.problem } : {};
+  const { text } = words;
   if (inbound.kind === "mention" && text.trim() === "" && !inbound.files?.length) {
     return { whisper: "Tell me what to do, in the same message as the mention." };
   }
@@ -86,10 +107,11 @@ function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversa
 }
 
 /** Keeps the arrival, then rings. A ring that fails is healed by the sweeper: what counts is in the log. */
-async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<void> {
+async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<Ingested> {
   const kept = await deps.log.ingest(record);
   deps.trace.info("arrived", { conversation: record.conversation, type: record.entry.type, kept: kept.kind });
   await ring(record.conversation, workspace, record.wakes, deps);
+  return kept;
 }
 
 async function ring(conversation: string, workspace: string, wakes: boolean, deps: IntakeDeps): Promise<void> {
@@ -125,9 +147,14 @@ async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
   if (!head) return { whisper: "There is nothing to stop in this thread." };
   if (!mayAsk(deps.access, inbound.by, head.workspace)) return await notAllowed(inbound, deps);
   const state = fold(await deps.log.read(inbound.thread.key, 0));
-  if (!state.turn) return { whisper: "Nothing is running in this thread." };
   const entry: NewEntry<"stop"> = { type: "stop", event: inbound.event, by: inbound.by };
-  await keep({ ...base(inbound, deps), entry, wakes: true }, head.workspace, deps);
+  // Kept also when nothing runs: the same word delivered again must not stop what began meanwhile.
+  const kept = await keep({ ...base(inbound, deps), entry, wakes: true }, head.workspace, deps);
+  if (kept.kind === "duplicate") return {};
+  if (!state.turn) return { whisper: "Nothing is running in this thread." };
+  const asked = openApproval(state)?.asked;
+  // The worker would close it too, but a press may come before it does.
+  if (asked) await deps.log.decide(asked.approval, deps.clock.now(), { decision: "cancelled", by: inbound.by });
   return {};
 }
 
@@ -141,6 +168,8 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
     deps.trace.warn("press-refused", { conversation, person: inbound.by.key, approval: inbound.approval });
     return { whisper: refused };
   }
+  const head = await log.head(conversation);
+  if (!head || !serves(deps.access, head.channel, asked.workspace)) return { whisper: `${notHere(asked.workspace)} Nothing was changed.` };
   const now = clock.now();
   const wanted = inbound.action === "approve" ? ("approved" as const) : ("denied" as const);
   const reason = inbound.reason ? { reason: inbound.reason } : {};

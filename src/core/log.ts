@@ -42,9 +42,9 @@ export interface PostState {
   /** Everything up to this seq has been posted or needs no post. */
   cursor: number;
   /** A send that may have happened: re-sent under the same nonce, or found. */
-  pending?: { key: string; chunk: number; nonce: string; at: number };
-  /** Post key -> the platform's ids of its messages and a digest of what they show. */
-  sent: Record<string, { refs: string[]; shows: string }>;
+  pending?: { key: string; chunk: number; nonce: string; at: number; shows: string };
+  /** Post key -> the platform's ids of its messages, and of each a digest of what it shows. */
+  sent: Record<string, { refs: string[]; shows: string[] }>;
   /** Set when the thread can no longer be reached: the platform's code. */
   unreachable?: string;
 }
@@ -88,6 +88,8 @@ export interface Log {
   /** What the sweeper looks at: oldest first, at most 100 of each. */
   dirtySince(before: number): Promise<{ conversation: string; workspace: string }[]>;
   postsDirtySince(before: number): Promise<string[]>;
+  /** These were rung for at `at`: until then they do not count as left alone. */
+  rung(conversations: { work: string[]; posts: string[] }, at: number): Promise<void>;
   /** Removes and returns the conversations whose `postAt` time has come. */
   takeDuePosts(now: number): Promise<string[]>;
   approvalsDue(now: number): Promise<string[]>;

@@ -35,7 +35,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, signal: Abort
     case "interrupt":
       return [interrupted(todo.call)];
     case "close-approval":
-      await closeApproval(todo.call, session, hands, signal);
+      await closeApproval(todo, hands, signal);
       return [];
     case "finish":
       return [finish(todo, session)];
@@ -79,11 +79,9 @@ async function watchStop(session: Session, hands: Hands, stop: AbortController, 
   await off?.().catch(lost);
 }
 
-async function closeApproval(call: CallState, session: Session, hands: Hands, signal: AbortSignal): Promise<void> {
-  const by = session.state.stop?.by;
-  const approval = call.asked?.approval ?? "";
-  const cancel = { decision: "cancelled" as const, ...(by ? { by } : {}) };
-  await patiently(() => hands.log.decide(approval, hands.clock.now(), cancel), hands.clock, signal);
+async function closeApproval(todo: Extract<Todo, { do: "close-approval" }>, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { call, do: _, ...decision } = todo;
+  await patiently(() => hands.log.decide(call.asked?.approval ?? "", hands.clock.now(), decision), hands.clock, signal);
 }
 
 function finish(todo: Extract<Todo, { do: "finish" }>, session: Session): NewEntry {

@@ -20,6 +20,14 @@ export interface PosterDeps {
 /** Why a drain stopped early: the budget or the platform says when to come again. */
 type Outcome = "done" | { waitMs: number } | { gone: string } | "fenced";
 
+/** One message to be sent; `shows` is a digest of its content. */
+interface Piece {
+  chunk: Chunk;
+  key: string;
+  index: number;
+  shows: string;
+}
+
 /** From this many waiting commands on, they share one post. */
 const FOLD_FROM = 3;
 const FOLDED_OUTPUT = 500;
@@ -31,7 +39,7 @@ const FOLDED_OUTPUT = 500;
 export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
   const claim = await deps.log.takePosts(wake.conversation, wake.lock);
   if (!claim) return;
-  const thread = new ThreadPoster(wake.conversation, claim.epoch, claim.state, deps);
+  const thread = new ThreadPoster(wake, claim.epoch, claim.state, deps);
   while (!wake.signal.aborted) {
     const entries = await deps.log.read(wake.conversation, 0);
     const outcome = await thread.bringUpToDate(entries);
@@ -46,11 +54,13 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
 class ThreadPoster {
   readonly state: PostState;
   private readonly thread: string;
+  private readonly signal: AbortSignal;
   private readonly epoch: number;
   private readonly deps: PosterDeps;
 
-  constructor(thread: string, epoch: number, state: PostState, deps: PosterDeps) {
-    this.thread = thread;
+  constructor(wake: Wake, epoch: number, state: PostState, deps: PosterDeps) {
+    this.thread = wake.conversation;
+    this.signal = wake.signal;
     this.epoch = epoch;
     this.state = state;
     this.deps = deps;
@@ -93,42 +103,43 @@ class ThreadPoster {
     return "done";
   }
 
-  /** The next post; when several commands wait already, they become one. A fold that was begun stays as it was. */
+  /** The next post; when several commands wait already, they become one. What was begun stays as it was. */
   private bundle(due: Due[]): { post: Post; count: number; seq: number } {
     const first = due[0] as Due;
-    let run = due.findIndex((d) => d.post.lane !== "output");
+    const upTo = Object.keys(this.state.sent).find((key) => key.startsWith(`fold:${first.seq}-`));
+    let run = due.findIndex((d) => d.post.lane !== "output" || d.post.file);
     if (run === -1) run = due.length;
-    const begun = /^fold:(\d+)-(\d+)$/.exec(this.state.pending?.key ?? "");
-    if (begun && Number(begun[1]) === first.seq) run = due.findIndex((d) => d.seq === Number(begun[2])) + 1;
-    else if (this.state.pending?.key === first.post.key) run = 1;
-    if (run < FOLD_FROM) return { post: first.post, count: 1, seq: first.seq };
+    if (upTo) run = due.findIndex((d) => upTo === `fold:${first.seq}-${d.seq}`) + 1;
+    else if (this.state.sent[first.post.key] || run < FOLD_FROM) return { post: first.post, count: 1, seq: first.seq };
     const folded = due.slice(0, run);
     const last = folded.at(-1) as Due;
     const blocks = folded.flatMap((d) => d.post.blocks.map(shorten));
     return { post: { key: `fold:${first.seq}-${last.seq}`, lane: "output", blocks }, count: run, seq: last.seq };
   }
 
-  /** Sends a post, or edits it when it is there and reads otherwise. Twice is the same as once. */
+  /** Sends a post; of what is there already it edits what reads otherwise. Twice is the same as once. */
   private async deliver(post: Post, chat: Chat): Promise<Outcome> {
-    const shows = this.deps.ids.digest(JSON.stringify(post));
-    const record = (this.state.sent[post.key] ??= { refs: [], shows: "" });
-    if (record.shows === shows) return "done";
-    const chunks = chat.layout(post);
-    const isEdit = record.shows !== "";
-    for (const [index, chunk] of chunks.entries()) {
-      const ref = record.refs[index];
-      if (ref && !isEdit) continue;
-      const outcome = ref ? await this.edit(ref, chunk, post, chat) : await this.send({ chunk, key: post.key, index }, record.refs, chat);
-      if (outcome !== "done") return outcome;
+    const record = (this.state.sent[post.key] ??= { refs: [], shows: [] });
+    for (const [index, chunk] of chat.layout(post).entries()) {
+      const shows = this.deps.ids.digest(JSON.stringify(chunk));
+      if (record.refs[index] === undefined) {
+        const sent = await this.send({ chunk, key: post.key, index, shows }, record, chat);
+        if (sent !== "done") return sent;
+      }
+      if (record.shows[index] === shows) continue;
+      const edited = await this.edit(record.refs[index] as string, chunk, post, chat);
+      if (edited !== "done") return edited;
+      record.shows[index] = shows;
+      if ((await this.save()) === "fenced") return "fenced";
     }
-    record.shows = shows;
-    return await this.save();
+    return "done";
   }
 
   private async edit(ref: string, chunk: Chunk, post: Post, chat: Chat): Promise<Outcome> {
     const buckets = chat.buckets(this.thread, post.lane === "status" ? "status" : "edit");
     const { waitMs } = await this.deps.limiter.take(buckets, this.deps.clock.now());
     if (waitMs > 0) return { waitMs };
+    if (this.signal.aborted) return "fenced";
     try {
       await chat.edit(this.thread, ref, chunk);
       return "done";
@@ -140,26 +151,30 @@ class ThreadPoster {
     }
   }
 
-  private async send(item: { chunk: Chunk; key: string; index: number }, refs: string[], chat: Chat): Promise<Outcome> {
+  /** One chunk. What is found may read otherwise than the chunk: the log has grown since it was sent. */
+  private async send(item: Piece, record: PostState["sent"][string], chat: Chat): Promise<Outcome> {
     const nonce = `${this.thread}/${item.key}/${item.index}`;
     const buckets = chat.buckets(this.thread, "send");
+    const { pending } = this.state;
     try {
-      if (this.state.pending?.nonce === nonce) {
-        const found = await chat.find(this.thread, nonce, this.state.pending.at);
-        if (found) {
-          refs.push(found);
-          return await this.save(true);
-        }
-      }
+      const found = pending?.nonce === nonce ? await chat.find(this.thread, nonce, pending.at) : null;
+      if (pending && found !== null) return await this.sent(record, found, pending.shows);
       const { waitMs } = await this.deps.limiter.take(buckets, this.deps.clock.now());
       if (waitMs > 0) return { waitMs };
-      this.state.pending = { key: item.key, chunk: item.index, nonce, at: this.deps.clock.now() };
-      if ((await this.save()) === "fenced") return "fenced";
-      refs.push(await this.sendSomehow(item.chunk, nonce, chat));
-      return await this.save(true);
+      this.state.pending = { key: item.key, chunk: item.index, nonce, at: this.deps.clock.now(), shows: item.shows };
+      // Who was told to let go may have a successor that looks for this very message.
+      if ((await this.save()) === "fenced" || this.signal.aborted) return "fenced";
+      return await this.sent(record, await this.sendSomehow(item.chunk, nonce, chat), item.shows);
     } catch (thrown) {
       return await this.comeAgain(refusalOf(thrown), buckets[0]?.name ?? "");
     }
+  }
+
+  private async sent(record: PostState["sent"][string], ref: string, shows: string): Promise<"done" | "fenced"> {
+    record.refs.push(ref);
+    record.shows.push(shows);
+    delete this.state.pending;
+    return await this.save();
   }
 
   /** What the platform refuses goes as bare text, then as a file, then as a line that says so. */
@@ -210,8 +225,7 @@ class ThreadPoster {
     return await this.save();
   }
 
-  private async save(sent = false): Promise<"done" | "fenced"> {
-    if (sent) delete this.state.pending;
+  private async save(): Promise<"done" | "fenced"> {
     const saved = await this.deps.log.savePosts(this.thread, this.epoch, this.state);
     return saved === "saved" ? "done" : "fenced";
   }

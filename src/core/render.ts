@@ -24,6 +24,8 @@ interface TurnView {
   first: Entry<"message">;
   commands: number;
   end?: Entry<"final" | "failed">;
+  /** Its message was removed before anything came of it. */
+  takenBack?: boolean;
 }
 
 export function render(entries: Entry[], banner: string | null): View {
@@ -36,11 +38,12 @@ export function render(entries: Entry[], banner: string | null): View {
     fold([entry], state);
     if (isEntry(entry, "run-started") && turn) turn.commands += 1;
     if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn) turn.end = entry;
+    if (turn && !turn.end && state.turn?.first !== turn.first.seq) turn.takenBack = true;
     if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
     const post = postOf(entry, entries, waiting?.asked);
     if (post) due.push({ seq: entry.seq, post });
   }
-  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, banner), over: turn.end !== undefined }));
+  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, banner), over: isOver(turn) }));
   for (const item of due) item.post = statuses.find((s) => s.post.key === item.post.key)?.post ?? item.post;
   return { due, statuses, seq: state.seq };
 }
@@ -104,7 +107,7 @@ function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided">
   blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
   const whole = visible(asked.command);
   const long = whole.length > CARD_COMMAND;
-  blocks.push({ kind: "code", text: long ? headAndTail(whole, CARD_COMMAND) : whole });
+  blocks.push({ kind: "code", text: long ? headAndTail(whole, CARD_COMMAND, SEE_FILE) : whole });
   const reasons = asked.reasons.map((r) => visible(r.text)).join("; ");
   blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
   blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
@@ -146,7 +149,7 @@ function runPost(ended: Entry<"run-ended">, entries: Entry[]): Post | null {
   const blocks: Block[] = said ? [{ kind: "markdown", text: said }] : [];
   const output = visible(ended.how === "refused" && ended.why !== "sandbox" ? "" : ended.output.text.trimEnd());
   const command = judged ? `$ ${headAndTail(visible(judged.title), 1_000)}` : "";
-  const shown = [command, headAndTail(output, OUTPUT_IN_POST)].filter(Boolean).join("\n");
+  const shown = [command, headAndTail(output, OUTPUT_IN_POST, ended.output.blob ? SEE_FILE : "")].filter(Boolean).join("\n");
   if (shown) blocks.push({ kind: "code", text: shown });
   blocks.push({ kind: "note", text: endNote(ended, output === "") });
   const file = ended.output.blob ? { file: { name: "output.txt", blob: ended.output.blob } } : {};
@@ -175,9 +178,9 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
 }
 
 function statusPost(turn: TurnView, state: State, banner: string | null): Post {
-  const blocks: Block[] = [{ kind: "text", text: turn.end ? endedText(turn) : activity(state) }];
+  const blocks: Block[] = [{ kind: "text", text: isOver(turn) ? endedText(turn) : activity(state) }];
   if (banner) blocks.push({ kind: "note", text: banner });
-  if (!turn.end) {
+  if (!isOver(turn)) {
     const value = state.opened?.thread ?? "";
     blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
   }
@@ -194,7 +197,12 @@ function activity(state: State): string {
   return state.turn?.steps ? "Thinking …" : "On it. Thinking …";
 }
 
+function isOver(turn: TurnView): boolean {
+  return turn.end !== undefined || turn.takenBack === true;
+}
+
 function endedText(turn: TurnView): string {
+  if (turn.takenBack) return "Nothing more is done: the message was removed.";
   const seconds = Math.max(0, Math.round(((turn.end?.at ?? 0) - turn.first.at) / 1000));
   const count = turn.commands === 1 ? "1 command" : `${turn.commands} commands`;
   return `${endWord(turn.end)} · ${count} · ${seconds} s`;
@@ -210,10 +218,12 @@ function oneLine(command: string): string {
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 
-/** At most about `max` characters: the beginning and the end, with a line that says what is left out. */
-export function headAndTail(text: string, max: number): string {
+const SEE_FILE = ", see the file";
+
+/** At most about `max` characters: the beginning and the end, with a line that says what is left out; `more` says where it is. */
+export function headAndTail(text: string, max: number, more = ""): string {
   if (text.length <= max) return text;
   const head = Math.floor(max * 0.4);
   const tail = max - head;
-  return `${text.slice(0, head).toWellFormed()}\n[... ${text.length - max} characters left out, see the file ...]\n${text.slice(-tail).toWellFormed()}`;
+  return `${text.slice(0, head).toWellFormed()}\n[... ${text.length - max} characters left out${more} ...]\n${text.slice(-tail).toWellFormed()}`;
 }

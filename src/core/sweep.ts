@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { messageOf } from "./errors.ts";
+import { DeckhandError, messageOf } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Queue, Trace } from "./ports.ts";
 
@@ -14,18 +14,37 @@ export interface SweepDeps {
 export async function sweep(deps: SweepDeps, age: number = LIMITS.sweepAge): Promise<void> {
   const { log, queue, clock, trace } = deps;
   const now = clock.now();
-  for (const approval of await log.approvalsDue(now)) {
-    const conversation = await log.approvalOwner(approval);
-    const decided = await log.decide(approval, now, { decision: "expired" });
-    if (decided.kind !== "won" || !conversation) continue;
-    trace.info("expired", { conversation, approval });
-    const head = await log.head(conversation);
-    if (head) await queue.wake(conversation, head.workspace);
-    await queue.wakePosts(conversation);
-  }
+  await each(await log.approvalsDue(now), (approval) => expire(approval, now, deps), trace);
   // Also rings for a long run that goes on: that ring finds nothing to do.
-  for (const { conversation, workspace } of await log.dirtySince(now - age)) await queue.wake(conversation, workspace);
-  for (const conversation of await log.postsDirtySince(now - age)) await queue.wakePosts(conversation);
+  const left = await log.dirtySince(now - age);
+  await each(left, ({ conversation, workspace }) => queue.wake(conversation, workspace), trace);
+  const behind = await log.postsDirtySince(now - age);
+  await each(behind, (conversation) => queue.wakePosts(conversation), trace);
+  // To the end of the line: what nobody serves now must not keep the sweeper from the rest.
+  const rung = { work: left.map(({ conversation }) => conversation), posts: behind };
+  await log.rung(rung, now);
+}
+
+/** Does it for each; one that cannot be done does not keep the others away, but without Redis none can. */
+async function each<T>(items: T[], act: (item: T) => Promise<void>, trace: Trace): Promise<void> {
+  for (const item of items) {
+    try {
+      await act(item);
+    } catch (thrown) {
+      if (thrown instanceof DeckhandError && thrown.code === "REDIS_DOWN") throw thrown;
+      trace.warn("sweep-skipped", { item, error: messageOf(thrown) });
+    }
+  }
+}
+
+async function expire(approval: string, now: number, { log, queue, trace }: SweepDeps): Promise<void> {
+  const conversation = await log.approvalOwner(approval);
+  const decided = await log.decide(approval, now, { decision: "expired" });
+  if (decided.kind !== "won" || !conversation) return;
+  trace.info("expired", { conversation, approval });
+  const head = await log.head(conversation);
+  if (head) await queue.wake(conversation, head.workspace);
+  await queue.wakePosts(conversation);
 }
 
 /** Rings for the threads whose budget is full again. */

@@ -1,3 +1,4 @@
+import { emptyState, fold } from "./conversation.ts";
 import type { Decision, Entry, Reason, Usage } from "./entry.ts";
 import { isEntry } from "./ports.ts";
 import { visible } from "./visible.ts";
@@ -6,6 +7,7 @@ import { visible } from "./visible.ts";
 export interface TurnTrace {
   turn: number;
   at: string;
+  /** Those that the turn answers, or is to answer while it goes on. */
   messages: { seq: number; by: string; text: string }[];
   steps: StepTrace[];
   end: { kind: string; text: string; ms: number } | null;
@@ -32,42 +34,38 @@ export interface CallTrace {
   reasons: Reason[];
   approval: { id: string; asked: string; decision: Decision | "open"; by: string | null; waitedMs: number | null } | null;
   sandbox: string | null;
-  result: { how: string; exit: number | null; ms: number; bytes: number; why: string | null } | null;
+  /** `output` is what the model got of it: head and tail of a long one. */
+  result: { how: string; exit: number | null; ms: number; bytes: number; why: string | null; output: string } | null;
 }
 
 export function traceTree(entries: Entry[]): TurnTrace[] {
   const turns: TurnTrace[] = [];
+  const state = emptyState();
+  let first: number | undefined;
   for (const entry of entries) {
-    const open = turns.at(-1)?.end === null ? turns.at(-1) : undefined;
-    if (isEntry(entry, "message") && entry.to === "bot") {
-      const turn = open ?? newTurn(turns, entry);
-      turn.messages.push({ seq: entry.seq, by: entry.by.name, text: entry.text });
-    } else if (isEntry(entry, "model")) {
-      const turn = open ?? newTurn(turns, entry);
-      turn.steps.push(stepOf(entry));
-      turn.tokens.prompt = add(turn.tokens.prompt, entry.usage.prompt);
-      turn.tokens.completion = add(turn.tokens.completion, entry.usage.completion);
-    } else if (open && (isEntry(entry, "final") || isEntry(entry, "failed"))) {
-      const kind = isEntry(entry, "final") ? entry.reason : entry.code;
-      open.end = { kind, text: entry.text, ms: entry.at - Date.parse(open.at) };
-    } else if (open) {
-      happened(open, entry);
+    const heard = state.unanswered;
+    fold([entry], state);
+    const turn = turns.at(-1);
+    if (turn?.end === null) {
+      happened(turn, entry);
+      const answers = isEntry(entry, "final") || isEntry(entry, "failed") ? entry.answers : null;
+      turn.messages = messagesOf(answers ? heard.filter((m) => answers.includes(m.seq)) : state.unanswered);
+      // Whoever asked took the words back before they were read.
+      if (turn.end === null && state.turn === null) turn.end = { kind: "removed", text: "", ms: entry.at - Date.parse(turn.at) };
     }
+    if (state.turn && state.turn.first !== first) turns.push(newTurn(turns.length + 1, state.turn.at, state.unanswered));
+    first = state.turn?.first;
   }
   return turns;
 }
 
-function newTurn(turns: TurnTrace[], entry: Entry): TurnTrace {
-  const turn: TurnTrace = {
-    turn: turns.length + 1,
-    at: new Date(entry.at).toISOString(),
-    messages: [],
-    steps: [],
-    end: null,
-    tokens: { prompt: null, completion: null },
-  };
-  turns.push(turn);
-  return turn;
+function newTurn(turn: number, at: number, messages: Entry<"message">[]): TurnTrace {
+  const tokens = { prompt: null, completion: null };
+  return { turn, at: new Date(at).toISOString(), messages: messagesOf(messages), steps: [], end: null, tokens };
+}
+
+function messagesOf(messages: Entry<"message">[]): TurnTrace["messages"] {
+  return messages.map(({ seq, by, text }) => ({ seq, by: by.name, text }));
 }
 
 /** A missing figure stays missing: null and null is null, not 0. */
@@ -92,9 +90,20 @@ function stepOf(entry: Entry<"model">): StepTrace {
 }
 
 function happened(turn: TurnTrace, entry: Entry): void {
-  if (!("call" in entry)) return;
-  const call = turn.steps.flatMap((s) => s.calls).find((c) => c.id === entry.call);
-  if (!call) return;
+  if (isEntry(entry, "model")) {
+    turn.steps.push(stepOf(entry));
+    turn.tokens.prompt = add(turn.tokens.prompt, entry.usage.prompt);
+    turn.tokens.completion = add(turn.tokens.completion, entry.usage.completion);
+  } else if (isEntry(entry, "final") || isEntry(entry, "failed")) {
+    const kind = isEntry(entry, "final") ? entry.reason : entry.code;
+    turn.end = { kind, text: entry.text, ms: entry.at - Date.parse(turn.at) };
+  } else if ("call" in entry) {
+    const call = turn.steps.flatMap((s) => s.calls).find((c) => c.id === entry.call);
+    if (call) happenedToCall(call, entry);
+  }
+}
+
+function happenedToCall(call: CallTrace, entry: Entry): void {
   if (isEntry(entry, "judged")) {
     Object.assign(call, { title: entry.title, verdict: entry.verdict, rule: entry.rule, reasons: entry.reasons });
   } else if (isEntry(entry, "approval-asked")) {
@@ -106,7 +115,8 @@ function happened(turn: TurnTrace, entry: Entry): void {
   } else if (isEntry(entry, "run-started")) {
     call.sandbox = entry.sandbox;
   } else if (isEntry(entry, "run-ended")) {
-    call.result = { how: entry.how, exit: entry.exit, ms: entry.ms, bytes: entry.output.bytes, why: entry.why ?? null };
+    const { how, exit, ms, output, why } = entry;
+    call.result = { how, exit, ms, bytes: output.bytes, why: why ?? null, output: output.text };
   }
 }
 
@@ -138,8 +148,9 @@ function callLines(call: CallTrace): string[] {
   }
   if (call.sandbox) lines.push(`      ran: ${call.sandbox}`);
   if (call.result) {
-    const { how, exit, ms, bytes, why } = call.result;
+    const { how, exit, ms, bytes, why, output } = call.result;
     lines.push(`      result: ${how}${exit === null ? "" : ` ${exit}`}${why ? ` (${why})` : ""} · ${seconds(ms)} · ${bytes} bytes`);
+    if (output.trim()) lines.push(`      output: ${clip(output.trim())}`);
   }
   return lines;
 }

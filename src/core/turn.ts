@@ -1,9 +1,11 @@
 import { LIMITS } from "../limits.ts";
+import { interrupted } from "./call.ts";
+import { openRun } from "./conversation.ts";
 import { DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { loop } from "./loop.ts";
 import type { Wake } from "./ports.ts";
-import { openSession, patiently } from "./session.ts";
+import { type Session, openSession, patiently } from "./session.ts";
 
 /**
  * One wake: take the conversation over, loop, settle. It ends when the people are
@@ -34,9 +36,11 @@ export async function turn(wake: Wake, hands: Hands): Promise<void> {
 }
 
 /** A conversation that ends its worker again and again is answered with a failure instead of being tried for ever. */
-async function giveUp(session: Awaited<ReturnType<typeof openSession>>): Promise<void> {
+async function giveUp(session: Session): Promise<void> {
   const answers = session.state.unanswered.map((m) => m.seq);
   if (answers.length === 0) return;
+  const run = openRun(session.state);
+  if (run) await session.append([interrupted(run)]);
   const error = new DeckhandError("INTERNAL", "this task ended the worker several times, so it was given up");
   await session.append([{ type: "failed", code: error.code, text: error.line(), answers }]);
 }

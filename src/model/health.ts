@@ -1,4 +1,6 @@
+import { APIConnectionError, APIError } from "openai";
 import { DeckhandError } from "../core/errors.ts";
+import { modelError, plainUrl } from "./errors.ts";
 import { asRecord, parseJson } from "./json.ts";
 import type { OpenaiOptions } from "./openai.ts";
 
@@ -6,29 +8,46 @@ const WAIT_MS = 10_000;
 
 /**
  * Asks the endpoint for its list of models, which costs nothing. Gives what is fine in words; throws MODEL_AUTH,
- * MODEL_FORBIDDEN, MODEL_URL, MODEL_HTML or MODEL_DOWN.
+ * MODEL_FORBIDDEN, MODEL_URL, MODEL_HTML, MODEL_DOWN or what else the endpoint has against us.
  */
 export async function modelHealth(options: OpenaiOptions): Promise<string> {
   const base = (options.baseUrl ?? "https://api.openai.com/v1").replace(/\/+$/, "");
-  const response = await listModels(base, options.apiKey);
-  const text = await response.text();
-  if (response.status === 401) throw new DeckhandError("MODEL_AUTH");
-  if (response.status === 403) throw new DeckhandError("MODEL_FORBIDDEN", options.model);
-  if (response.status === 404) throw new DeckhandError("MODEL_URL", base.endsWith("/v1") ? base : `${base}, which does not end in /v1`);
-  if (response.status >= 400) throw new DeckhandError("MODEL_DOWN", `status ${response.status}`);
-  const list = asRecord(parseJson(text));
-  if (!list) throw new DeckhandError("MODEL_HTML");
-  const names = Array.isArray(list["data"]) ? list["data"].map((each: unknown) => String(asRecord(each)?.["id"])) : [];
-  const known = names.length === 0 || names.includes(options.model);
-  return known ? `${options.model} at ${base}` : `${base} answers, but does not list ${options.model}`;
+  const where = plainUrl(base);
+  try {
+    const list = asRecord(parseJson(await ask(`${base}/models`, options.apiKey)));
+    if (!list) throw new DeckhandError("MODEL_HTML");
+    const names = Array.isArray(list["data"]) ? list["data"].map((each: unknown) => String(asRecord(each)?.["id"])) : [];
+    if (names.length === 0 || names.includes(options.model)) return `${options.model} at ${where}`;
+    return `${where} answers, but its list of models lacks ${options.model}: check OPENAI_MODEL if requests fail`;
+  } catch (thrown) {
+    const error = modelError(thrown, { baseUrl: base, secret: options.apiKey, now: Date.now() });
+    if (error.code === "MODEL_URL" && (await takesRequests(base, options.apiKey))) return `${options.model} at ${where}, which lists no models`;
+    throw error;
+  }
 }
 
-async function listModels(base: string, apiKey: string | null): Promise<Response> {
+/** Whether there is something that looks at requests for an answer: it has to refuse this one. */
+async function takesRequests(base: string, apiKey: string | null): Promise<boolean> {
   try {
-    const headers = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
-    return await fetch(`${base}/models`, { headers, signal: AbortSignal.timeout(WAIT_MS) });
+    await ask(`${base}/chat/completions`, apiKey, "{}");
+    return false;
   } catch (thrown) {
-    const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
-    throw new DeckhandError("MODEL_DOWN", cause, { cause: thrown });
+    return thrown instanceof APIError && (thrown.status === 400 || thrown.status === 422);
   }
+}
+
+/** The text of an answer of status 200. Throws an APIError, as the SDK would, otherwise. */
+async function ask(url: string, apiKey: string | null, body?: string): Promise<string> {
+  const headers = { "content-type": "application/json", ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) };
+  let response: Response;
+  let text: string;
+  try {
+    const what = body === undefined ? {} : { method: "POST", body };
+    response = await fetch(url, { ...what, headers, signal: AbortSignal.timeout(WAIT_MS) });
+    text = await response.text();
+  } catch (thrown) {
+    throw new APIConnectionError({ cause: thrown as Error });
+  }
+  if (!response.ok) throw APIError.generate(response.status, Object(parseJson(text)), text, response.headers);
+  return text;
 }

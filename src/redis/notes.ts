@@ -8,7 +8,7 @@ export const SWEEP_AT_ONCE = 100;
 /** The sweeper's lists, durable marks and blobs. */
 export function notes(
   connection: Connection,
-): Pick<Log, "dirtySince" | "postsDirtySince" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"> {
+): Pick<Log, "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"> {
   async function oldest(key: string, until: number): Promise<string[]> {
     return await connection.ask((client) => client.zrangebyscore(key, "-inf", until, "LIMIT", 0, SWEEP_AT_ONCE));
   }
@@ -21,6 +21,13 @@ export function notes(
       return conversations.flatMap((conversation, i) => (places[i] ? [{ conversation, workspace: places[i] }] : []));
     },
     postsDirtySince: async (before) => await oldest(KEYS.postsDirty, before),
+    async rung({ work, posts }, at) {
+      const score = (conversations: string[]) => conversations.flatMap((conversation) => [at, conversation]);
+      await connection.ask(async (client) => {
+        if (work.length > 0) await client.zadd(KEYS.dirty, "XX", "GT", ...score(work));
+        if (posts.length > 0) await client.zadd(KEYS.postsDirty, "XX", "GT", ...score(posts));
+      });
+    },
     approvalsDue: async (now) => await oldest(KEYS.approvalsDue, now),
     async threadsSince(since) {
       return await connection.ask((client) => client.zrangebyscore(KEYS.open, since, "+inf"));

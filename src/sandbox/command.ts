@@ -145,11 +145,20 @@ function stop(life: Life, reason: RunEnd): void {
 function leave(life: Life): void {
   life.left = true;
   kill(-(life.child.pid as number));
-  const abandon = () => {
+  life.timers.push(setTimeout(abandon, LIMITS.outputDrain, life, 8));
+}
+
+function abandon(life: Life, patience: number): void {
+  const before = life.captured.total();
+  // Looks once more at what has come in: a busy runner may be late, not the output.
+  setImmediate(() => {
+    if (patience > 0 && life.captured.total() > before) {
+      life.timers.push(setTimeout(abandon, LIMITS.outputDrain, life, patience - 1));
+      return;
+    }
     life.pipe.close();
     for (const stream of life.child.stdio) stream?.destroy();
-  };
-  life.timers.push(setTimeout(abandon, LIMITS.outputDrain));
+  });
 }
 
 function verdict(life: Life): Ended {
@@ -168,7 +177,8 @@ export function refusal(words: string): Ended {
   return { how: "refused", exit: null, last: new Uint8Array(), total: 0, ms: 0, words };
 }
 
-function kill(pid: number): void {
+/** Ends a process, or a group when negative, if it is still there. */
+export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (thrown) {

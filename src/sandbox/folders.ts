@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fchownSync, lstatSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { DeckhandError } from "../core/errors.ts";
+import { DeckhandError, messageOf } from "../core/errors.ts";
 import { HOME } from "./bwrap-args.ts";
 import type { RunUser } from "./launch.ts";
 import { seccompProgram } from "./seccomp.ts";
@@ -14,15 +14,19 @@ export interface Folders {
   sess: string;
 }
 
-/** The state folder itself and the folders in it that all conversations share. */
+/** The state folder itself and the folders in it that all conversations share. Throws STATE_UNUSABLE. */
 export function prepareState(stateDir: string): void {
-  mkdirSync(stateDir, { recursive: true });
-  for (const name of ["c", "cache", "etc", "lock", "run"]) mkdirSync(join(stateDir, name), { recursive: true });
-  // Not ours to close, only to open: it may have been there before us.
-  chmodSync(stateDir, (statSync(stateDir).mode & 0o7777) | 0o111);
-  for (const name of ["c", "lock"]) passThrough(join(stateDir, name));
-  chmodSync(join(stateDir, "etc"), 0o755);
-  for (const name of ["cache", "run"]) chmodSync(join(stateDir, name), 0o700);
+  try {
+    for (const name of ["c", "cache", "etc", "lock", "run"]) mkdirSync(join(stateDir, name), { recursive: true });
+    // Not ours to close, only to open: it may have been there before us.
+    const { mode } = statSync(stateDir);
+    if ((mode & 0o111) !== 0o111) chmodSync(stateDir, (mode & 0o7777) | 0o111);
+    for (const name of ["c", "lock"]) passThrough(join(stateDir, name));
+    for (const name of ["cache", "run"]) chmodSync(join(stateDir, name), 0o700);
+    chmodSync(join(stateDir, "etc"), 0o755);
+  } catch (thrown) {
+    throw new DeckhandError("STATE_UNUSABLE", messageOf(thrown), { cause: thrown });
+  }
 }
 
 /** A conversation's folders: its run user's own, in a folder that this user cannot change. */

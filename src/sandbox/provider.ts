@@ -8,7 +8,7 @@ import { prepareState } from "./folders.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
 import { liveText } from "./live.ts";
 import type { Job } from "./messages.ts";
-import { createRunner, type Ran, RUNNER_DIED, type Runner } from "./runner.ts";
+import { createRunner, RUNNER_DIED, type Runner } from "./runner.ts";
 import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
 
 export interface SandboxOptions extends WorkspaceOptions {
@@ -21,21 +21,9 @@ export type Plan = (spec: RunSpec, user: RunUser) => Pick<Job, "argv" | "env" | 
 
 /** Everything that the providers share: checks before, the runner, the shape of the result. */
 export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "run" | "close"> {
-  const users = new Map<string, RunUser>();
+  const userOf = rememberUsers(options);
   let runner: Runner | null = null;
   let closed = false;
-
-  /** The slow checks are made once for a folder as it is; whoever changes its owner or mode has it checked again. */
-  async function userOf(workspace: string): Promise<RunUser> {
-    const { dev, ino, uid, gid, mode } = checkPlace(workspace, options);
-    const key = [workspace, dev, ino, uid, gid, mode].join(" ");
-    const known = users.get(key);
-    if (known !== undefined) return known;
-    const checked = await checkWorkspace(workspace, options);
-    if (!checked.ok) throw checked.error;
-    users.set(key, checked.user);
-    return checked.user;
-  }
 
   function started(): Runner {
     if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
@@ -50,21 +38,27 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
     return runner;
   }
 
+  async function prepare(spec: RunSpec): Promise<{ active: Runner; job: Job }> {
+    checkSpec(spec);
+    const active = started();
+    const user = await userOf(spec.workspace);
+    const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
+    return { active, job: { ...plan(spec, user), owner, timeoutMs: Math.min(spec.timeoutMs, LIMITS.commandTimeMax) } };
+  }
+
   async function run(spec: RunSpec, { signal, onChunk }: Parameters<Sandbox["run"]>[1]): Promise<RunResult> {
     const secrets = options.secrets ?? [];
     const live = liveText(secrets, onChunk ?? (() => {}));
+    let prepared: Awaited<ReturnType<typeof prepare>>;
     try {
-      checkSpec(spec);
-      const active = started();
-      const user = await userOf(spec.workspace);
-      const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
-      const timeoutMs = Math.min(spec.timeoutMs, LIMITS.commandTimeMax);
-      const ran = await active.run({ ...plan(spec, user), owner, timeoutMs }, { signal, onChunk: live.add });
-      live.end();
-      return result(ran, spec, secrets);
+      prepared = await prepare(spec);
     } catch (thrown) {
       return refused(asDeckhandError(thrown));
     }
+    const ran = await prepared.active.run(prepared.job, { signal, onChunk: live.add });
+    live.end();
+    if (ran.how === "refused") return refused(meaning(ran.words, spec));
+    return { how: ran.how, exit: ran.exit, ms: Math.round(ran.ms), ...shape(ran.printed, secrets) };
   }
 
   return {
@@ -73,6 +67,21 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
       closed = true;
       await runner?.close();
     },
+  };
+}
+
+/** The slow checks are made once for a folder as it is; whoever changes its owner or mode has it checked again. */
+function rememberUsers(options: SandboxOptions): (workspace: string) => Promise<RunUser> {
+  const users = new Map<string, RunUser>();
+  return async (workspace) => {
+    const { dev, ino, uid, gid, mode } = checkPlace(workspace, options);
+    const key = [workspace, dev, ino, uid, gid, mode].join(" ");
+    const known = users.get(key);
+    if (known !== undefined) return known;
+    const checked = await checkWorkspace(workspace, options);
+    if (!checked.ok) throw checked.error;
+    users.set(key, checked.user);
+    return checked.user;
   };
 }
 
@@ -85,11 +94,6 @@ function checkSpec({ command, cwd, workspace }: RunSpec): void {
     );
   if (command.includes("\0")) throw new DeckhandError("BAD_INPUT", "A command cannot contain a NUL character");
   if (!contains(workspace, normalize(cwd))) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
-}
-
-function result(ran: Ran, spec: RunSpec, secrets: readonly string[]): RunResult {
-  if (ran.how === "refused") return refused(meaning(ran.words, spec));
-  return { how: ran.how, exit: ran.exit, ms: Math.round(ran.ms), ...shape(ran.printed, secrets) };
 }
 
 function refused(error: DeckhandError): RunResult {

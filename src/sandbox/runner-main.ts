@@ -1,7 +1,9 @@
 import { closeSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { type Command, refusal, startCommand } from "./command.ts";
+import { dirname } from "node:path";
+import { type Command, kill, refusal, startCommand } from "./command.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
+import { orphans } from "./orphans.ts";
 import { type OutputPipe, pipeMaker } from "./pipes.ts";
 
 /**
@@ -14,7 +16,8 @@ const newPipe = pipeMaker(folder);
 const commands = new Map<number, Command>();
 
 function send(message: FromRunner): void {
-  if (process.connected) process.send?.(message);
+  // Without a worker nobody listens; `disconnect` follows.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
 async function run(id: number, command: Command): Promise<void> {
@@ -69,6 +72,7 @@ function closeStrays(): void {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.umask(0o022);
 closeStrays();
+for (const pid of orphans(dirname(dirname(folder)))) kill(pid);
 process.on("message", (message) => hear(message as ToRunner));
 process.on("disconnect", () => void leave());
 flushCompileCache();

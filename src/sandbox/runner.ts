@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
 import type { Ended, FromRunner, Job, ToRunner } from "./messages.ts";
 
@@ -69,7 +70,13 @@ export function createRunner(options: RunnerOptions): Runner {
 
   async function run(job: Job, { signal, onChunk }: Parameters<Runner["run"]>[1]): Promise<Ran> {
     if (signal.aborted || closed) return unknown("cancelled", "", new Uint8Array());
-    const { child, folder, calls } = started();
+    let runner: Started;
+    try {
+      runner = started();
+    } catch (thrown) {
+      return unknown("refused", `${RUNNER_DIED} ${messageOf(thrown)}`, new Uint8Array());
+    }
+    const { child, folder, calls } = runner;
     const id = ++ids;
     const spool = join(folder, `${id}.out`);
     const abort = () => say(child, { type: "stop", id });
@@ -183,12 +190,16 @@ function someRun(pids: number[]): boolean {
   });
 }
 
-/** What a command printed, up to the cap; empty when it printed nothing. */
+/** What a command printed, up to the cap; empty when it printed nothing or its file cannot be read. */
 function takeSpool(spool: string): Uint8Array {
-  if (!existsSync(spool)) return new Uint8Array();
-  const bytes = readFileSync(spool);
-  rmSync(spool);
-  return bytes;
+  try {
+    const bytes = readFileSync(spool);
+    rmSync(spool);
+    return bytes;
+  } catch {
+    // The count of bytes still tells that there was more.
+    return new Uint8Array();
+  }
 }
 
 /** A call of which only its spool tells. */

@@ -28,7 +28,7 @@ export async function checkWorkspace(path: string, options: WorkspaceOptions): P
     const stat = checkPlace(path, options);
     const user = await runUser(path, stat, options.runAs);
     const closed = await closedTo(user, path, "write", options.path);
-    if (closed !== null) throw unusable(path, user, closed);
+    if (closed !== null) throw unusable(path, user, closed, stat.uid);
     return { ok: true, path, uid: user.uid, gid: user.gid, user };
   } catch (thrown) {
     return { ok: false, error: asDeckhandError(thrown) };
@@ -56,8 +56,8 @@ export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-function unusable(path: string, user: RunUser, closed: string): DeckhandError {
-  const who = `uid ${user.uid}`;
-  const how = closed === path ? `\`chown -R ${user.uid}:${user.gid} ${path}\`` : `${closed} is closed to it: \`chmod o+x ${closed}\``;
-  return new DeckhandError("WORKSPACE_UNUSABLE", `${path} (${who}; ${how})`);
+function unusable(path: string, user: RunUser, closed: string, owner: number): DeckhandError {
+  const own = owner === user.uid ? `\`chmod u+rwx ${path}\`` : `\`chown -R ${user.uid}:${user.gid} ${path}\``;
+  const how = closed === path ? own : `${closed} is closed to it: \`chmod o+x ${closed}\``;
+  return new DeckhandError("WORKSPACE_UNUSABLE", `${path} (uid ${user.uid}; ${how})`);
 }

@@ -23,7 +23,7 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     const { log } = door;
     const { conversation, epoch, state } = await claimed();
     expect(state).toEqual({ cursor: 0, sent: {} });
-    const saved: PostState = { cursor: 2, pending: { key: "k", chunk: 0, nonce: "n", at: 7 }, sent: { k: { refs: ["1.2"], shows: "d" } } };
+    const saved: PostState = { cursor: 2, pending: { key: "k", chunk: 0, nonce: "n", at: 7, shows: "d" }, sent: { k: { refs: ["1.2"], shows: ["d"] } } };
     expect(await log.savePosts(conversation, epoch, saved)).toBe("saved");
     expect(await log.takePosts(conversation, await door.heldLock())).toEqual({ epoch: epoch + 1, state: saved });
   });
@@ -100,6 +100,20 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     await log.append(conversation, epoch, "op", 4000, [note("x")]);
     expect(await log.dirtySince(3999)).not.toContainEqual({ conversation, workspace: "w" });
     expect(await log.dirtySince(4000)).toContainEqual({ conversation, workspace: "w" });
+  });
+
+  it("a conversation that was rung for does not count as left alone before that, and a clean one stays clean", async () => {
+    const { log } = door;
+    const { conversation, epoch } = await claimed();
+    const clean = newThread();
+    await log.rung({ work: [conversation, clean], posts: [conversation, clean] }, 5000);
+    expect(await log.dirtySince(4999)).not.toContainEqual({ conversation, workspace: "w" });
+    expect(await log.dirtySince(5000)).toContainEqual({ conversation, workspace: "w" });
+    expect(await log.postsDirtySince(4999)).not.toContain(conversation);
+    expect(await log.postsDirtySince(9999)).toContain(conversation);
+    expect(await log.postsDirtySince(9999)).not.toContain(clean);
+    await log.settlePosts(conversation, epoch, 2);
+    expect(await log.postsDirtySince(9999)).not.toContain(conversation);
   });
 
   it("an append after the settling leaves it clean", async () => {

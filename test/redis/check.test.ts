@@ -1,4 +1,3 @@
-import { networkInterfaces } from "node:os";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkRedis } from "../../src/redis/check.ts";
@@ -47,14 +46,6 @@ describe("the start-up check of Redis", () => {
     const [problem] = await checkRedis(`redis://:wr0ng@127.0.0.1:${port}`);
     expect(problem).toMatch(/WRONGPASS.*REDIS_DOWN/);
     expect(problem).not.toContain("wr0ng");
-  });
-
-  const outside = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ family, internal }) => family === "IPv4" && !internal);
-  it.skipIf(!outside)("refuses one without a password that others can reach", async () => {
-    const { port } = await start("--bind", "0.0.0.0", "--protected-mode", "no");
-    expect(await checkRedis(`redis://${outside?.address}:${port}`)).toEqual([expect.stringMatching(/without a password.*REDIS_UNSAFE/)]);
   });
 
   it("says that nothing answers", async () => {

@@ -33,7 +33,7 @@ describe("Redis that goes away", () => {
     const epoch = taken.kind === "taken" ? taken.epoch : 0;
     await log.append(conversation, epoch, "op", 2000, [note("kept"), asked("kept-approval")]);
     const claim = await log.takePosts(conversation, lock);
-    await log.savePosts(conversation, claim?.epoch ?? 0, { cursor: 3, sent: { k: { refs: ["1"], shows: "d" } } });
+    await log.savePosts(conversation, claim?.epoch ?? 0, { cursor: 3, sent: { k: { refs: ["1"], shows: ["d"] } } });
     await queue.wake(conversation, "w");
     const before = await log.read(conversation, 0);
     await server.kill();

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,8 @@ import {
   until,
   zombies,
 } from "../support/workspace.ts";
+
+const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
 
 let place: TestWorkspace;
 let sandbox: Sandbox;
@@ -69,7 +71,7 @@ it.each([
   ["while one floods", (sleep: string) => `echo begun; (sleep 0.2; yes | head -c 60000000) & ${sleep}`],
 ])("when the worker is killed %s, nothing is left of it", async (_, command) => {
   const sleep = uniqueSleep();
-  const worker = fork(fileURLToPath(new URL("./worker.ts", import.meta.url)), [place.stateDir, place.path, command(sleep)], {
+  const worker = fork(WORKER, [place.stateDir, place.path, command(sleep)], {
     execArgv: [],
   });
   await once(worker, "message");
@@ -77,6 +79,19 @@ it.each([
   worker.kill("SIGKILL");
   await until("no process of the command is left", () => processesWith(sleep).length === 0);
   expect(await sh("echo free")).toMatchObject({ how: "exited", output: { text: "free\n" } });
+});
+
+it("a descriptor that the worker was started with does not reach commands", () => {
+  const shell = 'exec 251</etc/passwd; exec "$0" "$@"';
+  const args = ["-c", shell, process.execPath, WORKER, place.stateDir, place.path, "ls /proc/$$/fd /proc/1/fd; :"];
+  expect(execFileSync("bash", args, { encoding: "utf8" })).not.toContain("251");
+});
+
+it("a terminal's interrupt ends a command only when the worker says so", async () => {
+  const result = await sh("echo begun; sleep 0.5; echo done", {
+    onChunk: () => process.kill(processesWith(`${place.stateDir}/run/`)[0] as number, "SIGINT"),
+  });
+  expect(result).toMatchObject({ how: "exited", exit: 0, output: { text: "begun\ndone\n" } });
 });
 
 it("runs leave no process, no zombie, no pipe and no lock behind", async () => {

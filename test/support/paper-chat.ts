@@ -17,6 +17,11 @@ export class PaperChat implements Chat {
   readonly failures: (ChatRefusal | "lost" | null)[] = [];
   readonly editFailures: ChatRefusal[] = [];
   burst = 1000;
+  /** Of the status's share; null: as the others. */
+  statusBurst: number | null = null;
+  chunkLength = 4000;
+  /** Called after a message is kept. */
+  onSend: () => void = () => {};
   private sends = 0;
 
   async start(): Promise<void> {}
@@ -24,12 +29,13 @@ export class PaperChat implements Chat {
 
   layout(post: Post): Chunk[] {
     const text = post.blocks.map((b) => (b.kind === "buttons" ? b.buttons.map((x) => `[${x.label}]`).join(" ") : b.text)).join("\n");
-    const parts = text.match(/[\s\S]{1,4000}/g) ?? [""];
+    const parts = text.match(new RegExp(`[\\s\\S]{1,${this.chunkLength}}`, "g")) ?? [""];
     return parts.map((part) => ({ body: part, plain: part, ...(post.file ? { file: post.file } : {}) }));
   }
 
   buckets(_thread: string, act: "send" | "edit" | "status") {
-    return [{ name: `paper:${act}`, burst: this.burst, perSecond: 1 }];
+    const burst = act === "status" ? (this.statusBurst ?? this.burst) : this.burst;
+    return [{ name: `paper:${act}`, burst, perSecond: 1 }];
   }
 
   async send(_thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {
@@ -38,6 +44,7 @@ export class PaperChat implements Chat {
     this.sends += 1;
     const ref = `m${this.sends}`;
     this.messages.push({ ref, nonce, text: String(chunk.body), edits: 0, ...(file ? { file: new TextDecoder().decode(file) } : {}) });
+    this.onSend();
     if (failure === "lost") throw new ChatError({ kind: "doubtful", code: "reset" });
     return ref;
   }

@@ -1,5 +1,5 @@
 import { riskOf } from "./asks.ts";
-import { ask, deny, show, type Walk } from "./finding.ts";
+import { ask, deny, MOST_DEPTH, show, type Walk } from "./finding.ts";
 import { join, unwrap } from "./launchers.ts";
 import { optionTable, readOptions } from "./options.ts";
 import { isInside, normalise } from "./paths.ts";
@@ -10,6 +10,10 @@ import type { Arg } from "./words.ts";
 /** Folders whose programs are known by their bare name. */
 const PROGRAM_FOLDER = /^\/(?:usr\/)?(?:local\/)?s?bin\/([^/]+)$/;
 const SHELL = /^(?:ba|da|z|k|mk|a|fi|r?ba)?sh$/;
+/** Some home folder: where `cd` alone leads. */
+const HOME = "/home/~";
+/** Words of a launcher that are tried as the command that it starts. */
+const MOST_GUESSES = 32;
 /** More folders than this at once are not followed. */
 const MOST_FOLDERS = 8;
 
@@ -21,7 +25,7 @@ export function judgeCommand(argv: Arg[], input: string | null, walk: Walk, own 
   const first = argv[0];
   if (first === undefined) return;
   const args = argv.slice(1);
-  const name = nameOf(first, walk);
+  const name = nameOf(first);
   judgeRefused(name, args, walk);
   if (!first.literal || first.glob >= 0) {
     ask(walk, "dynamic", `which program ${show(first.text)} is cannot be read from the line`);
@@ -30,13 +34,12 @@ export function judgeCommand(argv: Arg[], input: string | null, walk: Walk, own 
   if (name === "cd" && own) judgeCd(args, walk);
   else if (name === "git") judgeGit(args, walk);
   else if (SHELL.test(name)) judgeShell(name, args, input, walk);
-  else if (!judgeListed(name, args, walk) && !judgeLauncher(name, args, input, walk, own)) judgeOther(name, args, walk);
+  else if (!judgeListed(name, args, walk) && !judgeLauncher(name, args, input, walk, own)) judgeOther(name, args, input, walk);
 }
 
 /** `ls` for `ls` and for `/usr/bin/ls`; a program of the workspace keeps its path. */
-function nameOf(first: Arg, walk: Walk): string {
-  if (!first.value.includes("/")) return first.value;
-  const name = PROGRAM_FOLDER.exec(normalise(walk.cwds[0] ?? "/", first.value))?.[1];
+function nameOf(first: Arg): string {
+  const name = PROGRAM_FOLDER.exec(first.value)?.[1];
   return name === undefined || name === "cd" ? first.value : name;
 }
 
@@ -66,38 +69,53 @@ function judgeGit(args: Arg[], walk: Walk): void {
     cwds = cwds.map((cwd) => normalise(cwd, value.value));
   }
   const after = read.unknown === null ? read.operands : args;
-  if (!judgeListed("git", after, { ...walk, cwds })) judgeOther("git", after, walk);
+  for (const [index, arg] of args.entries()) {
+    const alias =
+      /^alias\.[^=]+=!(.*)$/s.exec(arg.value)?.[1] ??
+      (args[index - 1]?.value.startsWith("alias.") ? /^!(.*)$/s.exec(arg.value)?.[1] : undefined);
+    if (alias !== undefined) walk.script(alias, walk);
+  }
+  if (!judgeListed("git", after, { ...walk, cwds })) judgeOther("git", after, null, walk);
 }
 
 /** `find -exec` starts the command between it and `;` or `+`. */
 function judgeFind(args: Arg[], walk: Walk): void {
-  for (const [index, arg] of args.entries()) {
-    if (arg.value === "-delete") ask(walk, "delete", "`find -delete` deletes");
-    if (!/^-(?:exec|ok)(?:dir)?$/.test(arg.value)) continue;
-    const rest = args.slice(index + 1);
-    const end = rest.findIndex((one) => one.value === ";" || one.value === "+");
-    judgeCommand(end < 0 ? rest : rest.slice(0, end), null, walk, false);
+  if (args.some((arg) => arg.value === "-delete")) ask(walk, "delete", "`find -delete` deletes");
+  let rest = args;
+  for (;;) {
+    const at = rest.findIndex((arg) => /^-(?:exec|ok)(?:dir)?$/.test(arg.value));
+    if (at < 0) return;
+    rest = rest.slice(at + 1);
+    const end = rest.findIndex((arg) => arg.value === ";" || arg.value === "+");
+    judgeInner(end < 0 ? rest : rest.slice(0, end), null, walk, false);
+    rest = end < 0 ? [] : rest.slice(end + 1);
   }
 }
 
 function judgeLauncher(name: string, args: Arg[], input: string | null, walk: Walk, own: boolean): boolean {
   const inner = unwrap(name, args, input);
   if (inner === null) return false;
-  if (name === "env" && inner.commands.length === 0 && inner.scripts.length === 0) {
-    deny(walk, "secrets", "`env` shows the environment");
-  }
+  if (name === "env" && inner.command === null && inner.scripts.length === 0) deny(walk, "secrets", "`env` shows the environment");
   for (const assign of inner.assigns) ask(walk, "env", `the line sets ${show(assign.text)} for what it runs`);
   if (inner.code !== null) ask(walk, inner.code, `${show(name)} runs another command in its own way`);
   else if (!inner.clear) ask(walk, "unknown", `how ${show(name)} runs the rest is not clear`);
   for (const script of inner.scripts) judgeText(script, walk);
-  const same = own && (name === "builtin" || name === "command");
-  for (const command of inner.commands) judgeCommand(command, input, inner.clear ? walk : onlyRefusals(walk), same);
+  if (inner.command !== null) judgeInner(inner.command, input, walk, own && (name === "builtin" || name === "command"));
+  else if (!inner.clear) for (let at = 0; at < Math.min(args.length, MOST_GUESSES); at += 1) guess(args.slice(at), walk);
   return true;
 }
 
-/** For guesses at what a launcher starts: a guess may refuse, but gives no reason to ask of its own. */
-function onlyRefusals(walk: Walk): Walk {
-  return { ...walk, add: (finding) => (finding.verdict === "deny" ? walk.add(finding) : undefined) };
+function judgeInner(argv: Arg[], input: string | null, walk: Walk, own: boolean): void {
+  if (walk.depth >= MOST_DEPTH) return ask(walk, "too-long", "the line has more commands inside commands than are followed");
+  walk.depth += 1;
+  judgeCommand(argv, input, walk, own);
+  walk.depth -= 1;
+}
+
+/** Where a launcher was not understood, each of its words may be the command: if that is refused, so is the line. */
+function guess(argv: Arg[], walk: Walk): void {
+  const [first, ...args] = argv;
+  if (first !== undefined) judgeRefused(nameOf(first), args, walk);
 }
 
 /** A line that is handed to a shell: its text is judged even where parts of it are not known. */
@@ -133,15 +151,16 @@ function judgeShell(name: string, args: Arg[], input: string | null, walk: Walk)
 }
 
 /** Whatever is neither listed nor a launcher asks; text that it would run is still searched for refusals. */
-function judgeOther(name: string, args: Arg[], walk: Walk): void {
+function judgeOther(name: string, args: Arg[], input: string | null, walk: Walk): void {
   const { shown, code, text } = riskOf(name, args);
   ask(walk, code, `${show(shown)} ${text}`);
   if (name === "eval") judgeText(join(args), walk);
+  if (input !== null && /^(?:\.|source|at|batch)$/.test(name)) walk.script(input, walk);
   if (name === "trap" && args[0] !== undefined) judgeText(args[0], walk);
   if (name === "alias") for (const arg of args) walk.script(arg.value.slice(arg.value.indexOf("=") + 1), walk);
   if (name === "fd" || name === "fdfind") {
     const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.value));
-    if (at >= 0) judgeCommand(args.slice(at + 1), null, walk, false);
+    if (at >= 0) judgeInner(args.slice(at + 1), null, walk, false);
   }
   const outside = args.find(
     (arg) => arg.literal && /^(?:\/|\.\.)/.test(arg.value) && !walk.cwds.every((cwd) => isInside(walk.place, cwd, arg.value)),
@@ -153,6 +172,10 @@ function judgeOther(name: string, args: Arg[], walk: Walk): void {
 function judgeCd(args: Arg[], walk: Walk): void {
   const words = args[0]?.value === "--" ? args.slice(1) : args;
   const to = words[0];
+  if (words.length === 0 || /^~\/*$/.test(to?.value ?? "")) {
+    walk.cwds = [HOME];
+    return ask(walk, "outside", "`cd` leads to a home folder");
+  }
   if (words.length !== 1 || to === undefined || to.value.startsWith("-") || to.value === "" || to.glob >= 0 || !to.literal) {
     ask(walk, "dynamic", `where ${show(["cd", ...args.map((arg) => arg.text)].join(" "))} leads cannot be read from the line`);
     return;

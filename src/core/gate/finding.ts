@@ -8,14 +8,19 @@ export interface Finding {
   text: string;
 }
 
+/** Commands and shells inside others that are followed. */
+export const MOST_DEPTH = 10;
+
 /** What is known at one point of the walk through a line. */
 export interface Walk {
   place: Place;
   add: (finding: Finding) => void;
   /** Folders that commands may run in at this point: more than one when a `cd` may have failed. */
   cwds: string[];
-  /** How many shells deep: `bash -c "bash -c ..."`. */
+  /** How many commands and shells inside others: `nice bash -c "..."` is two deep. */
   depth: number;
+  /** How many parts of the tree may still be looked at: text that is read twice at every level would never end. */
+  budget: { left: number };
   /** Literal text that the command before writes into this one's input. */
   piped: string | null;
   /** Judges text that the line hands to a shell, as part of the same line. */
@@ -35,6 +40,6 @@ export const HIDDEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/u;
 
 /** A piece of the line for a reason: in backticks, short, on one line, nothing invisible. */
 export function show(text: string): string {
-  const seen = visible(text.replace(/\s+/g, " ")).replaceAll("`", "'");
+  const seen = visible(text.slice(0, 200).replace(/\s+/g, " ")).replaceAll("`", "'");
   return `\`${seen.length > 60 ? `${seen.slice(0, 57)}...` : seen}\``;
 }

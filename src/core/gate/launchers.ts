@@ -63,6 +63,11 @@ const LAUNCHERS: Launcher[] = [
   },
   { names: "script", options: "-a -e -f -q -c= --append --return --flush --quiet --command=", shell: "-c --command", code: "interp" },
   { names: "strace ltrace", options: "-f -ff -c -t -tt -y -yy -q -e= -o= -s= -p= -u=", code: "interp" },
+  {
+    names: "systemd-run",
+    options: "-P -q -t -G --user --scope --pipe --pty --wait --quiet --collect -p= --unit= --property= --on-active=",
+    code: "process",
+  },
   { names: "busybox toybox", options: "", code: "interp" },
   { names: "chrt taskset", options: "-a -b -f -i -o -r -c", skip: 1, code: "process" },
   {
@@ -78,8 +83,8 @@ for (const launcher of LAUNCHERS) {
 }
 
 export interface Unwrapped {
-  /** What it starts; several possibilities when its own options were not understood. Empty when it starts nothing. */
-  commands: Arg[][];
+  /** What it starts; null when it starts nothing, or when its own options were not understood. */
+  command: Arg[] | null;
   /** Lines that it hands to a shell. */
   scripts: Arg[];
   assigns: Arg[];
@@ -97,11 +102,12 @@ export function unwrap(name: string, args: Arg[], input: string | null): Unwrapp
   const code = launcher.code ?? null;
   const read = readOptions(found.options, args, { ordered: true, ...(launcher.digits === true ? { digits: true } : {}) });
   if (read.unknown !== null) {
-    return { commands: args.map((_, index) => args.slice(index)), scripts: [], assigns: [], clear: false, code };
+    return { command: null, scripts: [], assigns: [], clear: false, code };
   }
   const shells = launcher.shell?.split(" ") ?? [];
   const scripts = read.used.flatMap((one) => (shells.includes(one.name) && one.value !== null ? [one.value] : []));
-  let rest = read.operands.slice(launcher.skip ?? 0);
+  const skipped = read.operands.slice(0, launcher.skip ?? 0);
+  let rest = read.operands.slice(skipped.length);
   const assigns: Arg[] = [];
   while (launcher.assigns === true && /^\w+=/.test(rest[0]?.value ?? "")) assigns.push(...rest.splice(0, 1));
   if (shells.includes(rest[0]?.value ?? "")) {
@@ -109,8 +115,14 @@ export function unwrap(name: string, args: Arg[], input: string | null): Unwrapp
     rest = [];
   }
   if (name === "xargs" && rest.length > 0 && input !== null) rest.push(...input.trim().split(/\s+/).map(literalArg));
-  if (launcher.joined === true && rest.length > 0) scripts.push(join(rest));
-  return { commands: rest.length > 0 ? [rest] : [], scripts, assigns, clear: scripts.length === 0, code };
+  if (launcher.joined === true && rest.length > 0) scripts.push(join(rest.splice(0)));
+  return {
+    command: rest.length > 0 ? rest : null,
+    scripts,
+    assigns,
+    clear: scripts.length === 0 && skipped.every((arg) => arg.glob < 0),
+    code,
+  };
 }
 
 /** Several words as the one line that a shell makes of them. */

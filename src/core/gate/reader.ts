@@ -44,21 +44,19 @@ export function judgeReader(called: string, { reader, table }: Entry, args: Arg[
   return true;
 }
 
-/** The texts among the arguments: patterns, formats and values. */
+/** The texts among the arguments: patterns, formats and values. A wildcard in their place would become names of files. */
 function judgeTexts(called: string, reader: Reader, read: OptionsRead, pattern: number, walk: Walk): void {
-  const values = read.used.filter((one) => one.kind !== "path").flatMap((one) => (one.value === null ? [] : [one]));
-  const scripts = [
-    ...read.operands.slice(0, pattern),
-    ...values.filter((one) => reader.brings?.split(" ").includes(one.name)).map((one) => one.value as Arg),
-  ];
+  const values = read.used.flatMap((one) => (one.value === null || one.kind === "path" ? [] : [one.value]));
+  const brought = read.used.flatMap((one) => (one.value !== null && reader.brings?.split(" ").includes(one.name) ? [one.value] : []));
+  const scripts = [...read.operands.slice(0, pattern), ...brought];
+  const free = reader.operands === "pattern" ? scripts : read.operands;
+  const isWild = (arg: Arg, index: number): boolean =>
+    arg.glob >= 0 && (index < pattern || reader.like !== undefined || (index === 0 && reader.ordered === true));
   const bad = [
-    ...(reader.like === undefined ? [] : read.operands.filter((arg) => !reader.like?.test(arg.value))),
-    ...(reader.script === undefined ? [] : scripts.filter((arg) => !reader.script?.test(arg.value))),
-    ...(reader.never === undefined
-      ? []
-      : [...read.operands.slice(0, reader.operands === "pattern" ? pattern : undefined), ...values.map((one) => one.value as Arg)].filter(
-          (arg) => reader.never?.test(arg.value),
-        )),
+    ...read.operands.filter(isWild),
+    ...read.operands.filter((arg) => reader.like?.test(arg.value) === false),
+    ...scripts.filter((arg) => reader.script?.test(arg.value) === false),
+    ...[...free, ...values].filter((arg) => reader.never?.test(arg.value) === true),
   ];
   for (const arg of bad) ask(walk, "unknown", `${show(`${called} ... ${arg.text}`)} is not something that is known to only read`);
 }
@@ -76,7 +74,7 @@ function judgePath(reader: Reader, arg: Arg, walk: Walk): void {
 
 /** `*` may match a file that is named like an option. */
 function judgeWildcards(reader: Reader, read: OptionsRead, walk: Walk): void {
-  if (reader.harmless === true) return;
+  if (reader.harmless === true || reader.ordered === true) return;
   for (const arg of read.operands.slice(0, read.endedAt)) {
     if (arg.glob === 0) ask(walk, "dynamic", `${show(arg.text)} may match a file that is named like an option`);
   }

@@ -7,15 +7,19 @@ import type { Arg } from "./words.ts";
 const NEVER: Record<string, { names: string; text: string }> = {
   privilege: {
     names:
-      "sudo su doas pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
+      "sudo sudo-rs su doas dzdo pfexec pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
     text: "takes or gives more rights",
   },
-  power: { names: "reboot shutdown halt poweroff telinit kexec", text: "stops the machine" },
+  power: { names: "reboot shutdown halt poweroff telinit kexec rtcwake pm-suspend pm-hibernate", text: "stops the machine" },
   disk: {
-    names: "mkfs mkswap mke2fs mkdosfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup lvremove vgremove pvremove pvcreate zpool mdadm",
+    names:
+      "mkfs mkswap mke2fs mkdosfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup diskutil lvremove vgremove pvremove pvcreate zpool mdadm",
     text: "overwrites disks",
   },
-  escape: { names: "nsenter chroot unshare pivot_root insmod modprobe rmmod debugfs", text: "leaves the sandbox" },
+  escape: {
+    names: "nsenter chroot unshare pivot_root insmod modprobe rmmod debugfs runc lxc-attach machinectl",
+    text: "leaves the sandbox",
+  },
 };
 
 const NAMES = new Map<string, { code: string; text: string }>();
@@ -96,6 +100,7 @@ function withoutPattern(args: Arg[]): Arg[] {
 
 function isPower(name: string, values: string[]): boolean {
   if (name === "init") return values.some((one) => /^[0-6sSu]$/.test(one));
+  if (/^(?:dbus-send|busctl|gdbus)$/.test(name)) return /login1.*(?:Reboot|PowerOff|Halt|Suspend|Hibernate)/s.test(values.join(" "));
   if (name !== "systemctl" && name !== "loginctl") return false;
   const words = values.filter((one) => !one.startsWith("-"));
   return POWER_VERB.test(words[0] ?? "") || (/^(?:start|isolate)$/.test(words[0] ?? "") && words.some((one) => POWER_TARGET.test(one)));
@@ -107,6 +112,9 @@ function showsEnvironment(name: string, values: string[]): boolean {
   const flags = values.filter((one) => one.startsWith("-")).join("");
   if (name === "printenv") return words.length === 0 || words.some(isSecretName);
   if (name === "set") return values.length === 0;
+  // Without a dash `e` shows the environment of every process.
+  if (name === "ps") return /^[A-Za-z]*e[A-Za-z]*$/.test(values[0] ?? "");
+  if (name === "getent") return words.some((one) => /^g?shadow$/.test(one));
   if (name === "export" || name === "readonly") return words.length === 0 && !flags.includes("f");
   if (name !== "declare" && name !== "typeset" && name !== "local") return false;
   return words.length === 0 ? !/[fF]/.test(flags) : flags.includes("p") && words.some(isSecretName);
@@ -120,7 +128,7 @@ function isSetuid(name: string, values: string[]): boolean {
 
 function isEscape(name: string, values: string[]): boolean {
   const line = values.join(" ");
-  if (name === "mount") return /(?:^|[\s,])-{0,2}r?bind\b/.test(line);
+  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?)\b/.test(line);
   if (name !== "docker" && name !== "podman" && name !== "nerdctl") return false;
   return (
     /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|SYS_ADMIN|CAP_SYS_ADMIN))\b/i.test(line) ||

@@ -11,11 +11,12 @@ export function isSecretName(name: string): boolean {
 
 type Refusal = { code: string; text: string };
 
-const PROCESS_SECRETS = /^\/proc\/(?:.*\/)?(?:environ|auxv|mem)$/;
-const SHADOW = /(?:^|\/)etc\/g?shadow-?$/;
-const HOST_ROOT = /^\/proc\/\d+\/root(?:\/|$)/;
+const PROCESS_SECRETS = /^\/proc\/(?:.*\/)?(?:env[^/]*|auxv|mem)$|\$[^/]*\/environ$/;
+const SHADOW = /^(?:\/proc\/.*\/root|\/host|\/mnt.*)?\/etc\/(?:g?shadow-?$|g?sh[^/]*[*?[])/;
+const HOST_ROOT = /^\/proc\/\d+\/(?:root|cwd|fd|map_files)(?:\/|$)/;
 const SSH_KEYS = /(?:^~|^\/root|^\/home\/[^/]+)\/\.ssh(?:$|\/(?!known_hosts|config$|[^/]*\.pub$))/;
 const RAW_DEVICE = /^\/dev\/(?:(?:sd|hd|vd|xvd)[a-z*?[]|nvme|mmcblk|r?disk|mapper\/|dm-|loop\d|md\d|ram\d|sg\d|nbd\d|mem$|kmem$|port$)/;
+const HOST_HOOK = /^\/proc\/sys\/kernel\/(?:core_pattern|modprobe|hotplug)$|^\/sys\/.*\/(?:release_agent|uevent_helper)$/;
 const SOCKET = /(?:docker|containerd|podman|crio)\.sock$/;
 
 /** Why a path may never be opened; null when nothing speaks against it. `path` is absolute, or begins with `~`. */
@@ -26,13 +27,15 @@ function refusedPath(path: string): Refusal | null {
   if (SSH_KEYS.test(path)) return { code: "secrets", text: "holds private keys" };
   if (RAW_DEVICE.test(path)) return { code: "disk", text: "is a raw device" };
   if (SOCKET.test(path)) return { code: "escape", text: "is the door to the container engine, which gives the whole machine" };
+  if (HOST_HOOK.test(path)) return { code: "escape", text: "makes the host run a program" };
+  if (path.startsWith("/etc/sudoers")) return { code: "privilege", text: "says who may take more rights" };
   if (path === "/proc/sysrq-trigger") return { code: "power", text: "controls the machine" };
   return null;
 }
 
 /** The same for an argument, also where the path hangs on something: `of=/dev/sda`, `-f/etc/shadow`, `@/etc/shadow`. */
 export function refusedArgument(arg: Arg, cwds: string[]): Refusal | null {
-  if (/\s/.test(arg.value)) return null;
+  if (/\s/.test(arg.value) || !(/[/~]/.test(arg.value) || cwds.some((cwd) => /^\/(?:proc|etc|dev|sys)\b/.test(cwd)))) return null;
   const starts = [0, arg.value.indexOf("=") + 1, arg.value.indexOf("@") + 1, arg.value.startsWith("-") ? 2 : 0];
   const piece = /^[a-z]+:\/\/(?=\/)/.exec(arg.value);
   if (piece !== null) starts.push(piece[0].length);

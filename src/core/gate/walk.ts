@@ -1,5 +1,5 @@
 import { judgeCommand } from "./command.ts";
-import { ask, deny, show, type Walk } from "./finding.ts";
+import { ask, deny, MOST_DEPTH, show, type Walk } from "./finding.ts";
 import { isInside } from "./paths.ts";
 import { isPrivate } from "./reader.ts";
 import {
@@ -18,17 +18,12 @@ import {
 import { isSecretName, refusedArgument } from "./secrets.ts";
 import { type Arg, readAssignment, readWord } from "./words.ts";
 
-/** Shells inside shells that are followed. */
-const MOST_SHELLS = 6;
 /** Folders that a command may be in, at most; more ask. */
 const MOST_FOLDERS = 8;
 
 /** Judges a whole script as part of the line and adds what it finds. */
 export function walkText(text: string, walk: Walk): void {
-  if (walk.depth > MOST_SHELLS) {
-    ask(walk, "dynamic", "the line has more shells inside shells than are followed");
-    return;
-  }
+  if (walk.depth >= MOST_DEPTH) return ask(walk, "too-long", "the line has more shells inside shells than are followed");
   const { script, broken } = parseScript(text);
   if (broken !== null) ask(walk, "unparsed", `the line cannot be read as bash: ${broken}`);
   visit(script, walk);
@@ -59,6 +54,8 @@ const CONSTRUCTS: Partial<Record<SyntaxNode["type"], [code: string, text: string
 };
 
 function visit(node: SyntaxNode, walk: Walk): void {
+  walk.budget.left -= 1;
+  if (walk.budget.left < 0) throw new Error("too many parts");
   switch (node.type) {
     case "Statement":
       if (node.background === true) ask(walk, "background", "the line runs a command in the background");
@@ -188,7 +185,11 @@ function visitArgument(node: Assignment, walk: Walk): Arg[] {
   return [readAssignment(node)];
 }
 
+/** Variables whose value some program hands to a shell. */
+const COMMAND_VARIABLE = /PROMPT_COMMAND|PAGER$|EDITOR$|^VISUAL$|^GIT_(?:SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)$|^LESSOPEN$/;
+
 function visitAssignment(node: Assignment, walk: Walk): void {
+  if (COMMAND_VARIABLE.test(node.name) && node.value.type === "Word") walk.script(node.value.value, walk);
   ask(walk, "env", `the line sets ${show(node.text)}`);
   for (const child of children(node)) visit(child, walk);
 }

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { until } from "../support/workspace.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+export const DECKHAND = join(ROOT, "bin/deckhand");
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  pid: number;
+  /** Everything that it has said so far, on both streams. */
+  said(): string;
+  /** Waits until it has said this. */
+  says(pattern: RegExp): Promise<void>;
+  type(text: string): void;
+  /** Nothing more is typed. */
+  end(): void;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+}
+
+interface Options {
+  env?: Record<string, string | undefined>;
+  cwd?: string;
+}
+
+/** Starts a program as a newcomer's shell would: a small environment, and a folder that is not Deckhand's. */
+export function start(words: string[], { env = {}, cwd = "/" }: Options): Running {
+  const [file = "", ...args] = words;
+  const child = spawn(file, args, { cwd, env: { PATH: process.env["PATH"], HOME: "/", ...env }, stdio: "pipe" });
+  const all = { stdout: "", stderr: "", said: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      all[name] += text;
+      all.said += text;
+    });
+  }
+  child.stdin.on("error", () => {}); // it may end before it has read everything
+  const closed = once(child, "close");
+  const over = { yet: false };
+  const ended = closed.then(([code]) => {
+    over.yet = true;
+    return { code: code as number | null, stdout: all.stdout, stderr: all.stderr };
+  });
+  return {
+    pid: child.pid ?? 0,
+    said: () => all.said,
+    says: async (pattern) => {
+      await until(`it says ${pattern}, having said:\n${all.said}`, () => pattern.test(all.said) || over.yet);
+      if (!pattern.test(all.said)) throw new Error(`it ended without saying ${pattern}:\n${all.said}`);
+    },
+    type: (text) => void child.stdin.write(text),
+    end: () => void child.stdin.end(),
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
+
+/** Runs `bin/deckhand` with this on standard input, to its end. */
+export async function deckhand(args: string[], options: Options & { input?: string }): Promise<Ended> {
+  const running = start([DECKHAND, ...args], options);
+  return await endInput(running, options.input);
+}
+
+/** Runs a line of shell in which `$DECKHAND` is the program. */
+export async function shell(line: string, options: Options & { input?: string }): Promise<Ended> {
+  return await endInput(start(["bash", "-c", line], { ...options, env: { ...options.env, DECKHAND } }), options.input);
+}
+
+async function endInput(running: Running, input = ""): Promise<Ended> {
+  running.type(input);
+  running.end();
+  return await running.ended;
+}
+
+/** The command line that gives a program a terminal of its own; it ends with the program's exit code. */
+export function onTerminal(...words: string[]): string[] {
+  return ["script", "-qec", words.map((word) => `'${word}'`).join(" "), "/dev/null"];
+}
+
+interface Entries {
+  type: string;
+  v: number;
+  seq: number;
+  [field: string]: unknown;
+}
+
+/** The entries that `run --json` printed; throws on a line that is not one. */
+export function entriesIn(stdout: string): Entries[] {
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Entries);
+}
+
+export interface Stub {
+  baseUrl: string;
+  close(): Promise<void>;
+}
+
+/** A server at the model's address that gives one and the same answer to everything. */
+export async function startStub(status: number, body: string, type = "application/json"): Promise<Stub> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, { "content-type": type }).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
