@@ -46,11 +46,24 @@ export const LIMITS = {
   commandCpu: 600,
   commandShm: 67_108_864,
 
+  /** What a post shows of a command and of its output, and a card of its command and of the model's words; the rest is a file. */
+  postCommand: 1_000,
+  postOutput: 2_400,
+  cardCommand: 2_400,
+  cardSaid: 1_200,
+  /** From this many waiting commands on, they share one post, with so much of each output. */
+  foldFrom: 3,
+  foldedOutput: 500,
+  /** Tries of a send whose outcome stays unknown, a minute apart at the end, before its form is held to be the cause. */
+  doubtfulTries: 20,
+  doubtfulWait: 2 * second,
+  doubtfulWaitMax: 60 * second,
+
   approvalTime: 24 * hour,
   /** How long a late click on an old card still gets its answer. */
   approvalMemory: 90 * 24 * hour,
-  /** Slack's last retry comes after about 6 minutes; a day covers a reinstalled gateway too. */
-  seenTime: 24 * hour,
+  /** Longer than the backfill looks back, so that what it brings late is still known. */
+  seenTime: 48 * hour,
   /** How far back messages are looked for after an absence. */
   backfillHorizon: 24 * hour,
 
@@ -92,5 +105,4 @@ export const LIMITS = {
   /** What status edits may take of that; the rest is kept for approval cards. */
   slackStatusBurst: 6,
   slackStatusPerSecond: 30 / 60,
-  slackTries: 5,
 } as const;

@@ -216,8 +216,7 @@ function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts
     },
     async postAt(conversation, at) {
       store.postsDue.set(conversation, at);
-      const since = store.postsDirty.get(conversation);
-      if (since !== undefined) store.postsDirty.set(conversation, Math.max(since, at));
+      later(store.postsDirty, conversation, at);
     },
     async takeDuePosts(now) {
       const due = oldest(store.postsDue, now);
@@ -227,12 +226,28 @@ function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts
   };
 }
 
+/** Moves a time that is kept, never back. */
+function later(times: Map<string, number>, conversation: string, at: number): void {
+  const since = times.get(conversation);
+  if (since !== undefined) times.set(conversation, Math.max(since, at));
+}
+
 function oldest(times: Map<string, number>, until: number): string[] {
   const due = [...times].filter(([, at]) => at <= until).sort(([, a], [, b]) => a - b);
   return due.slice(0, 100).map(([name]) => name);
 }
 
-type Notes = "dirtySince" | "postsDirtySince" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob";
+type Notes =
+  | "dirtySince"
+  | "postsDirtySince"
+  | "rung"
+  | "approvalsDue"
+  | "threadsSince"
+  | "mark"
+  | "marked"
+  | "once"
+  | "putBlob"
+  | "getBlob";
 
 function notes(store: Store): Pick<Log, Notes> {
   const { clock, conversations, approvals, kept } = store;
@@ -242,6 +257,10 @@ function notes(store: Store): Pick<Log, Notes> {
       return oldest(store.dirty, before).map((conversation) => ({ conversation, workspace: workspaceOf(conversation) }));
     },
     postsDirtySince: async (before) => oldest(store.postsDirty, before),
+    async rung({ work, posts: behind }, at) {
+      for (const conversation of work) later(store.dirty, conversation, at);
+      for (const conversation of behind) later(store.postsDirty, conversation, at);
+    },
     async approvalsDue(now) {
       const open = [...approvals.values()].filter((approval) => !approval.decided);
       return oldest(new Map(open.map(({ asked }) => [asked.approval, asked.deadline])), now);

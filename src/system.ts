@@ -38,7 +38,9 @@ function letters(count: number): string {
 
 /** JSON lines on standard error, with the process's secrets taken out. */
 export function logTrace(level: string, secrets: string[]): Trace {
-  const hide = (line: string): string => secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), line);
+  // The line is JSON: a secret with quotes or backslashes stands in it in its escaped form.
+  const written = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  const hide = (line: string): string => written.reduce((text, secret) => text.replaceAll(secret, "[secret]"), line);
   const logger = pino({ level, base: null }, { write: (line: string) => void process.stderr.write(hide(line)) });
   return {
     info: (event, fields = {}) => logger.info(fields, event),

@@ -21,16 +21,17 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     stdio: "ignore",
     detached: true,
   });
+  const over = new AbortController();
   const gone = new Promise<string>((resolve) => {
     server.once("error", () => resolve("redis-server is not installed"));
     server.once("exit", (code) => resolve(`redis-server ended with ${code}`));
-  });
+  }).finally(() => over.abort());
   const stop = async (): Promise<void> => {
     server.kill("SIGTERM");
     await gone;
     rmSync(folder, { recursive: true, force: true });
   };
-  const trouble = await Promise.race([gone, answers(port)]);
+  const trouble = await Promise.race([gone, answers(port, over.signal)]);
   if (trouble === null) return { url: `redis://127.0.0.1:${port}`, stop };
   await stop();
   throw new DeckhandError("REDIS_DOWN", trouble);
@@ -46,9 +47,9 @@ async function freePort(): Promise<number> {
 }
 
 /** Null as soon as it answers, else what went wrong. */
-async function answers(port: number): Promise<string | null> {
+async function answers(port: number, over: AbortSignal): Promise<string | null> {
   const { Redis } = await import("ioredis");
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 100 && !over.aborted; tries += 1) {
     const client = new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => null });
     client.on("error", () => {}); // the next try tells
     try {

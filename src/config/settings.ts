@@ -102,7 +102,7 @@ export const SETTINGS = [
     name: "DECKHAND_POSTURE",
     parse: oneOf("careful", "contained"),
     default: "contained",
-    help: "careful asks for all that is not known to be harmless; contained lets the sandbox carry what it can.",
+    help: "careful or contained; until the gate tells apart what the sandbox contains, both ask for all that is not known to be harmless.",
   },
   {
     name: "DECKHAND_CONFIG",

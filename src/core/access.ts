@@ -3,7 +3,7 @@ import type { Person } from "./entry.ts";
 /** A workspace as access sees it. `users` and `approvers` null: the general lists hold. */
 export interface AccessWorkspace {
   name: string;
-  /** Channel keys; empty: see `openToAll`. */
+  /** Channel keys; empty: see `workspacesOf`. */
   channels: string[];
   users: string[] | null;
   approvers: string[] | null;
@@ -45,13 +45,13 @@ export function workspacesOf(access: Access, channel: string): string[] {
   return access.workspaces.filter((w) => w.channels.includes(channel)).map((w) => w.name);
 }
 
-export type Pick = { workspace: string; text: string } | { problem: string };
+export type Picked = { workspace: string; text: string } | { problem: string };
 
 /**
  * `in NAME` or `in NAME:` at the start of a message picks a workspace among the channel's; the rest are the
  * words. A word that is no workspace at all is prose ("in short, ..."), unless a colon says that it is meant.
  */
-export function pickWorkspace(access: Access, channel: string, text: string): Pick {
+export function pickWorkspace(access: Access, channel: string, text: string): Picked {
   const here = workspacesOf(access, channel);
   const match = /^\s*in\s+([a-z0-9-]+)(\s*[:,]|\s)\s*(?=\S)/i.exec(text);
   const name = match?.[1]?.toLowerCase();

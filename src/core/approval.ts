@@ -73,9 +73,14 @@ export function deadlineText(ms: number): string {
   return `${Math.max(1, Math.round(ms / 60_000))} min`;
 }
 
+/** Whether a badge tells of a sandbox that held its probes. */
+export function isContained(badge: string): boolean {
+  return badge.startsWith("sandboxed");
+}
+
 /** Reasons whose commands need more than the sandbox gives; approving does not change that yet. */
 const BEYOND_SANDBOX = new Set(["network", "install", "outside"]);
 
 export function beyondSandbox(asked: Entry<"approval-asked">): boolean {
-  return asked.sandbox.startsWith("sandboxed") && asked.reasons.some((r) => BEYOND_SANDBOX.has(r.code));
+  return isContained(asked.sandbox) && asked.reasons.some((r) => BEYOND_SANDBOX.has(r.code));
 }

@@ -8,6 +8,7 @@ import type { Hands } from "./hands.ts";
 import type { Act, RunResult, Tool } from "./ports.ts";
 import type { Setting } from "./prompt.ts";
 import { patiently, type Session } from "./session.ts";
+import { visible } from "./visible.ts";
 
 /** Where the conversation's commands run. */
 export function settingOf(session: Session, hands: Hands): Setting {
@@ -52,12 +53,6 @@ function isWholeButWrong(call: CallState["call"]): boolean {
   return call.args === null && call.raw.trimEnd().endsWith("}");
 }
 
-/** A command longer than this is shown as head and tail, with the whole as a file. */
-export const CARD_COMMAND = 2_400;
-
-/** More output than this goes into the thread as head and tail, with the whole as a file. */
-export const OUTPUT_IN_POST = 2_400;
-
 /** The approval's record: everything that the press will be bound to. */
 export async function askPerson(call: CallState, session: Session, hands: Hands): Promise<NewEntry[]> {
   const found = findAct(call.call, hands);
@@ -65,8 +60,10 @@ export async function askPerson(call: CallState, session: Session, hands: Hands)
   if ("problem" in found || !requester || !call.judged) return [refusal(call, "bad-arguments", session)];
   const bound = boundOf(found.act, session, hands);
   const approval = hands.ids.token();
-  if (found.act.title.length > CARD_COMMAND) {
-    const bytes = new TextEncoder().encode(found.act.title);
+  // As the card writes it: hidden letters written out can make a short command a long one.
+  const whole = visible(found.act.title);
+  if (whole.length > LIMITS.cardCommand) {
+    const bytes = new TextEncoder().encode(whole);
     await hands.log.putBlob(`cmd:${approval}`, bytes, hands.approvalMs + LIMITS.outputFileTtl);
   }
   return [
@@ -138,7 +135,7 @@ export async function runCall(
 
 async function resultEntry(call: CallState, result: RunResult, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry> {
   const output: Output = { ...result.output };
-  const whole = result.whole ?? (output.text.length > OUTPUT_IN_POST ? new TextEncoder().encode(output.text) : undefined);
+  const whole = wholeOf(call, result);
   if (whole) {
     const key = `out:${session.conversation}:${call.call.id}`;
     try {
@@ -162,6 +159,15 @@ async function resultEntry(call: CallState, result: RunResult, session: Session,
     ...(result.how === "refused" ? { why: "sandbox" } : {}),
     ...(result.how === "cancelled" && !letGo && stop ? { by: stop.by } : {}),
   };
+}
+
+/** The file beside a post that cannot show everything: the output, after the command when that is long too. */
+function wholeOf(call: CallState, { output, whole }: RunResult): Uint8Array | undefined {
+  const encoder = new TextEncoder();
+  const title = visible(call.judged?.title ?? "");
+  const printed = whole ?? encoder.encode(output.text);
+  if (title.length > LIMITS.postCommand) return new Uint8Array([...encoder.encode(`$ ${title}\n`), ...printed]);
+  return whole || output.text.length > LIMITS.postOutput ? printed : undefined;
 }
 
 /** What the model is told of a call that was not run. */

@@ -1,6 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import type { Call, Entry, Person } from "./entry.ts";
-import { isEntry } from "./ports.ts";
+import { type Call, type Entry, type Person, isEntry } from "./entry.ts";
 
 /** One call of a step and everything that has happened to it. */
 export interface CallState {

@@ -149,3 +149,8 @@ export type NewEntry<T extends EntryType = EntryType> = T extends EntryType ? { 
 export type Entry<T extends EntryType = EntryType> = T extends EntryType
   ? NewEntry<T> & { v: 1; seq: number; at: number; epoch: number }
   : never;
+
+/** Narrowing by type, the way every fold needs it. */
+export function isEntry<T extends EntryType>(entry: Entry, type: T): entry is Entry<T> {
+  return entry.type === type;
+}

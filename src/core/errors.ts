@@ -97,10 +97,21 @@ export function asDeckhandError(thrown: unknown): DeckhandError {
   return new DeckhandError("INTERNAL", messageOf(thrown), { cause: thrown });
 }
 
-/** The message of any thrown thing, on one line; never `[object Object]`. */
+/** The message of any thrown thing, on one line; never empty, never `[object Object]`. Never throws. */
 export function messageOf(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : JSON.stringify(thrown);
-  return (text ?? "unknown").split("\n")[0] as string;
+  const [line = ""] = textOf(thrown).trim().split("\n");
+  return line || "unknown";
+}
+
+function textOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && !thrown.message) return thrown.errors.map(messageOf).join("; ");
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown === "string") return thrown;
+  try {
+    return JSON.stringify(thrown) ?? "";
+  } catch {
+    return ""; // circular, or a BigInt: there is nothing readable in it
+  }
 }
 
 /** Nothing was started, for one or more reasons; each line tells what happened and what to do. */

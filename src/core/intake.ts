@@ -2,11 +2,11 @@ import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
 import { lateAnswer, pressRefusal } from "./approval.ts";
 import { fold, openApproval } from "./conversation.ts";
-import type { Entry, NewEntry } from "./entry.ts";
+import { type Entry, type NewEntry, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
-import { type Clock, type Queue, type Reply, type Trace, isEntry } from "./ports.ts";
+import type { Clock, Queue, Reply, Trace } from "./ports.ts";
 
 export interface IntakeDeps {
   log: Log;

@@ -10,7 +10,7 @@ export interface ArrivalRecord {
   entry: NewEntry;
   /** Whether a worker has something to do now. */
   wakes: boolean;
-  /** Key of the person whose message supersedes an approval that they requested and that is still open. */
+  /** The writer: an open approval that this person asked for is superseded. */
   supersedes?: Person;
 }
 
@@ -42,7 +42,7 @@ export interface PostState {
   /** Everything up to this seq has been posted or needs no post. */
   cursor: number;
   /** A send that may have happened: re-sent under the same nonce, or found. */
-  pending?: { key: string; chunk: number; nonce: string; at: number; shows: string };
+  pending?: { key: string; chunk: number; nonce: string; at: number; shows: string; tries: number };
   /** Post key -> the platform's ids of its messages, and of each a digest of what it shows. */
   sent: Record<string, { refs: string[]; shows: string[] }>;
   /** Set when the thread can no longer be reached: the platform's code. */

@@ -1,4 +1,4 @@
-import type { Entry, EntryType, Output, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
+import type { Output, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
 import type { Inbound } from "./inbound.ts";
 import type { WakeLock } from "./log.ts";
 import type { Post } from "./post.ts";
@@ -246,9 +246,4 @@ export interface Tool {
     at: { conversation: string; workspace: string; cwd: string; sandbox: Sandbox },
     options: { signal: AbortSignal; onChunk?: (text: string) => void },
   ): Promise<RunResult>;
-}
-
-/** Narrowing by type, the way every fold needs it. */
-export function isEntry<T extends EntryType>(entry: Entry, type: T): entry is Entry<T> {
-  return entry.type === type;
 }

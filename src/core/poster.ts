@@ -1,7 +1,8 @@
+import { LIMITS } from "../limits.ts";
 import { messageOf } from "./errors.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, isEntry } from "./entry.ts";
 import type { Log, PostState } from "./log.ts";
-import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Trace, type Wake, isEntry } from "./ports.ts";
+import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Trace, type Wake } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
 import { type Due, headAndTail, render } from "./render.ts";
 
@@ -23,14 +24,10 @@ type Outcome = "done" | { waitMs: number } | { gone: string } | "fenced";
 /** One message to be sent; `shows` is a digest of its content. */
 interface Piece {
   chunk: Chunk;
-  key: string;
+  post: Post;
   index: number;
   shows: string;
 }
-
-/** From this many waiting commands on, they share one post. */
-const FOLD_FROM = 3;
-const FOLDED_OUTPUT = 500;
 
 /**
  * Brings one thread up to date with its log: the log is the outbox. Posts go in order; each send is noted with
@@ -110,7 +107,7 @@ class ThreadPoster {
     let run = due.findIndex((d) => d.post.lane !== "output" || d.post.file);
     if (run === -1) run = due.length;
     if (upTo) run = due.findIndex((d) => upTo === `fold:${first.seq}-${d.seq}`) + 1;
-    else if (this.state.sent[first.post.key] || run < FOLD_FROM) return { post: first.post, count: 1, seq: first.seq };
+    else if (this.state.sent[first.post.key] || run < LIMITS.foldFrom) return { post: first.post, count: 1, seq: first.seq };
     const folded = due.slice(0, run);
     const last = folded.at(-1) as Due;
     const blocks = folded.flatMap((d) => d.post.blocks.map(shorten));
@@ -123,7 +120,7 @@ class ThreadPoster {
     for (const [index, chunk] of chat.layout(post).entries()) {
       const shows = this.deps.ids.digest(JSON.stringify(chunk));
       if (record.refs[index] === undefined) {
-        const sent = await this.send({ chunk, key: post.key, index, shows }, record, chat);
+        const sent = await this.send({ chunk, post, index, shows }, record, chat);
         if (sent !== "done") return sent;
       }
       if (record.shows[index] === shows) continue;
@@ -146,14 +143,25 @@ class ThreadPoster {
     } catch (thrown) {
       const refusal = refusalOf(thrown);
       this.deps.trace.warn("edit-failed", { conversation: this.thread, key: post.key, code: refusal.code });
-      if (refusal.kind === "refused") return "done"; // deleted by somebody, or a form that the platform does not take
+      if (refusal.kind === "refused") return await this.editPlainly(ref, chunk, post, chat);
       return await this.comeAgain(refusal, buckets[0]?.name ?? "");
+    }
+  }
+
+  /** The bare words, in case it was the form; a message that somebody deleted refuses these too, and is left alone. */
+  private async editPlainly(ref: string, chunk: Chunk, post: Post, chat: Chat): Promise<Outcome> {
+    try {
+      await chat.edit(this.thread, ref, plainly(chunk.plain, post, chat));
+      return "done";
+    } catch (thrown) {
+      const refusal = refusalOf(thrown);
+      return refusal.kind === "refused" ? "done" : await this.comeAgain(refusal, "");
     }
   }
 
   /** One chunk. What is found may read otherwise than the chunk: the log has grown since it was sent. */
   private async send(item: Piece, record: PostState["sent"][string], chat: Chat): Promise<Outcome> {
-    const nonce = `${this.thread}/${item.key}/${item.index}`;
+    const nonce = `${this.thread}/${item.post.key}/${item.index}`;
     const buckets = chat.buckets(this.thread, "send");
     const { pending } = this.state;
     try {
@@ -161,10 +169,11 @@ class ThreadPoster {
       if (pending && found !== null) return await this.sent(record, found, pending.shows);
       const { waitMs } = await this.deps.limiter.take(buckets, this.deps.clock.now());
       if (waitMs > 0) return { waitMs };
-      this.state.pending = { key: item.key, chunk: item.index, nonce, at: this.deps.clock.now(), shows: item.shows };
+      const tries = pending?.nonce === nonce ? (pending.tries ?? 0) + 1 : 1;
+      this.state.pending = { key: item.post.key, chunk: item.index, nonce, at: this.deps.clock.now(), shows: item.shows, tries };
       // Who was told to let go may have a successor that looks for this very message.
       if ((await this.save()) === "fenced" || this.signal.aborted) return "fenced";
-      return await this.sent(record, await this.sendSomehow(item.chunk, nonce, chat), item.shows);
+      return await this.sent(record, await this.sendSomehow(item, nonce, chat), item.shows);
     } catch (thrown) {
       return await this.comeAgain(refusalOf(thrown), buckets[0]?.name ?? "");
     }
@@ -178,12 +187,14 @@ class ThreadPoster {
   }
 
   /** What the platform refuses goes as bare text, then as a file, then as a line that says so. */
-  private async sendSomehow(chunk: Chunk, nonce: string, chat: Chat): Promise<string> {
+  private async sendSomehow({ chunk, post }: Piece, nonce: string, chat: Chat): Promise<string> {
     const blob = chunk.file ? await this.deps.log.getBlob(chunk.file.blob) : null;
-    const asText = (text: string): Chunk => chat.layout({ key: "", lane: "output", blocks: [{ kind: "text", text }] })[0] as Chunk;
+    const asText = (text: string): Chunk => plainly(text, post, chat);
+    const isHopeless = (this.state.pending?.tries ?? 0) > LIMITS.doubtfulTries;
+    const first: [Chunk, Uint8Array | undefined][] = isHopeless ? [] : [[chunk, blob ?? undefined]];
     const forms: [Chunk, Uint8Array | undefined][] = [
-      [chunk, blob ?? undefined],
-      [asText(headAndTail(chunk.plain, 2_000)), undefined],
+      ...first,
+      [asText(chunk.plain), undefined],
       [
         { ...asText("This could only be shown as a file."), file: { name: "message.txt", blob: "" } },
         new TextEncoder().encode(chunk.plain || " "),
@@ -205,7 +216,9 @@ class ThreadPoster {
 
   private async comeAgain(refusal: ChatError["refusal"], bucket: string): Promise<Outcome> {
     if (refusal.kind === "gone") return { gone: refusal.code };
-    const waitMs = refusal.retryAfterMs ?? 2_000;
+    const tries = this.state.pending?.tries ?? 1;
+    const waitMs = refusal.retryAfterMs ?? Math.min(LIMITS.doubtfulWaitMax, LIMITS.doubtfulWait * 2 ** (tries - 1));
+    this.deps.trace.warn("post-waits", { conversation: this.thread, kind: refusal.kind, code: refusal.code, tries, waitMs });
     if (refusal.kind === "later") await this.deps.limiter.block(bucket, this.deps.clock.now() + waitMs);
     return { waitMs };
   }
@@ -236,8 +249,15 @@ function hasButtons(due: Due[], key: string): boolean {
   return last?.post.blocks.some((b) => b.kind === "buttons") ?? false;
 }
 
+/** Words alone, with the buttons of the post: a card without them could never be decided. */
+function plainly(text: string, post: Post, chat: Chat): Chunk {
+  const buttons = post.blocks.filter((block) => block.kind === "buttons");
+  const blocks: Block[] = [{ kind: "text", text: headAndTail(text, 2_000) }, ...buttons];
+  return chat.layout({ key: "", lane: post.lane, blocks }).at(-1) as Chunk;
+}
+
 function shorten(block: Block): Block {
-  return block.kind === "code" ? { kind: "code", text: headAndTail(block.text, FOLDED_OUTPUT) } : block;
+  return block.kind === "code" ? { kind: "code", text: headAndTail(block.text, LIMITS.foldedOutput) } : block;
 }
 
 function refusalOf(thrown: unknown): ChatError["refusal"] {

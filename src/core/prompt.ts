@@ -1,5 +1,6 @@
-import type { Entry } from "./entry.ts";
-import { type Message, isEntry } from "./ports.ts";
+import { isContained } from "./approval.ts";
+import { type Entry, isEntry } from "./entry.ts";
+import type { Message } from "./ports.ts";
 
 /** What the system prompt says of the place. */
 export interface Setting {
@@ -15,7 +16,7 @@ export function systemPrompt(setting: Setting): string {
 Where you are
 - Several people may write in this thread. Each of their messages begins with the name of its writer.
 - Your workspace is "${setting.workspace}", the folder ${setting.path}. Commands start there and can write only there and in /tmp.
-- Commands are contained (${setting.sandbox}). Process lists, other folders and the network of the machine are not visible to them; say so when somebody asks for what you cannot see, and do not present what the sandbox shows as the state of the machine.
+- ${isContained(setting.sandbox) ? contained(setting.sandbox) : `Commands run WITHOUT a sandbox here (${setting.sandbox}): be careful.`}
 
 How to work
 - To find something out or to change something, call bash. Do not guess what a command would print, and do not tell people to run commands that you can run yourself.
@@ -28,6 +29,10 @@ How to work
 
 Your answer
 - When the work is done, answer without calling a tool: short, plain, in the language of the person who asked, with the facts that you saw. Markdown is fine; no tables wider than a phone.`;
+}
+
+function contained(badge: string): string {
+  return `Commands are contained (${badge}). Process lists, other folders and the network of the machine are not visible to them; say so when somebody asks for what you cannot see, and do not present what the sandbox shows as the state of the machine.`;
 }
 
 /**
@@ -43,14 +48,13 @@ export function toMessages(entries: Entry[], setting: Setting): Message[] {
     waiting = waiting.filter((m) => m.seq > upTo);
     for (const message of now) out.push({ role: "user", content: message.text });
   };
-  const lastRead = entries.reduce((read, e) => (isEntry(e, "model") ? e.read : read), 0);
   for (const entry of entries) {
     if (isEntry(entry, "model")) {
       flush(entry.read);
       pushModel(out, entry, results);
       continue;
     }
-    const text = userText(entry, entries, lastRead);
+    const text = userText(entry, entries);
     if (text !== null) waiting.push({ seq: entry.seq, text });
   }
   flush(Number.POSITIVE_INFINITY);
@@ -77,7 +81,7 @@ function pushModel(out: Message[], entry: Entry<"model">, results: Map<string, E
   }
 }
 
-function userText(entry: Entry, entries: Entry[], lastRead: number): string | null {
+function userText(entry: Entry, entries: Entry[]): string | null {
   switch (entry.type) {
     case "message":
       return messageText(entry, entries);
@@ -87,7 +91,7 @@ function userText(entry: Entry, entries: Entry[], lastRead: number): string | nu
     case "final":
       return entry.reason === "answer" ? null : `(Note from Deckhand: ${entry.text})`;
     case "failed":
-      return entry.seq <= lastRead || entry.answers.length > 0 ? `(Note from Deckhand: the work stopped here. ${entry.text})` : null;
+      return `(Note from Deckhand: the work stopped here. ${entry.text})`;
     default:
       return null;
   }
@@ -95,23 +99,23 @@ function userText(entry: Entry, entries: Entry[], lastRead: number): string | nu
 
 function messageText(entry: Entry<"message">, entries: Entry[]): string | null {
   const removed = entries.find((e) => isEntry(e, "removed") && e.event === entry.event);
-  const read = readAt(entry, entries);
-  if (removed && removed.seq < read) return null;
-  const edits = entries.filter((e) => isEntry(e, "edited")).filter((e) => e.event === entry.event && e.seq < read);
+  const read = readUpTo(entry, entries);
+  if (removed && removed.seq <= read) return null;
+  const edits = entries.filter((e) => isEntry(e, "edited")).filter((e) => e.event === entry.event && e.seq <= read);
   const text = edits.at(-1)?.text ?? entry.text;
   const files = (entry.files ?? []).map((f) => `\n(attached: ${f.name}, ${f.type}, ${f.bytes} bytes; not downloaded)`);
   const to = entry.to === "thread" ? " (to the others in the thread, for your information)" : "";
   return `${entry.by.name}${to}: ${text}${files.join("")}`;
 }
 
-/** Seq of the first model answer that had read this entry; infinite while none has. */
-function readAt(entry: Entry, entries: Entry[]): number {
-  return entries.find((e) => isEntry(e, "model") && e.read >= entry.seq)?.seq ?? Number.POSITIVE_INFINITY;
+/** Up to which seq the first request that held this entry had read; infinite while no request has. */
+function readUpTo(entry: Entry, entries: Entry[]): number {
+  return entries.filter((e) => isEntry(e, "model")).find((e) => e.read >= entry.seq)?.read ?? Number.POSITIVE_INFINITY;
 }
 
 function editedBefore(edit: Entry<"edited">, entries: Entry[]): boolean {
   const message = entries.find((e) => isEntry(e, "message") && e.event === edit.event);
-  return message === undefined || edit.seq < readAt(message, entries);
+  return message === undefined || edit.seq <= readUpTo(message, entries);
 }
 
 /** What the model reads as the result of a call: output, and how it ended when that is not plain success. */
@@ -127,7 +131,7 @@ export function resultText(ended: Entry<"run-ended">): string {
     case "cancelled":
       return `${output}\n[stopped by ${ended.by?.name ?? "a person"}]`;
     case "interrupted":
-      return `${output}\n[interrupted: Deckhand was restarted. It is not known how far this command came; it was not run again. Look before you repeat anything.]`;
+      return `${output}\n[interrupted from outside. It is not known how far this command came; it was not run again. Look before you repeat anything.]`;
     case "refused":
       return ended.output.text || "Not run.";
   }

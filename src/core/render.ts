@@ -1,8 +1,7 @@
-import { beyondSandbox, deadlineText, decisionLine } from "./approval.ts";
-import { CARD_COMMAND, OUTPUT_IN_POST } from "./call.ts";
+import { LIMITS } from "../limits.ts";
+import { beyondSandbox, deadlineText, decisionLine, isContained } from "./approval.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
-import type { Entry } from "./entry.ts";
-import { isEntry } from "./ports.ts";
+import { type Entry, isEntry } from "./entry.ts";
 import type { Block, Post } from "./post.ts";
 import { visible } from "./visible.ts";
 
@@ -12,7 +11,7 @@ export interface Due {
   post: Post;
 }
 
-/** What the thread shows. `banner` is said in every status (commands that run without a sandbox). */
+/** What the thread shows. */
 export interface View {
   due: Due[];
   /** One status per turn, as it must read now; `over` when the turn has ended. */
@@ -28,10 +27,13 @@ interface TurnView {
   takenBack?: boolean;
 }
 
+/** `banner` is said in every status; without one, a log in which commands ran without a sandbox says so itself. */
 export function render(entries: Entry[], banner: string | null): View {
   const state = emptyState();
   const due: Due[] = [];
   const turns: TurnView[] = [];
+  const index = indexOf(entries);
+  const warning = banner ?? index.unsafe;
   for (const entry of entries) {
     const waiting = openApproval(state);
     const turn = turns.at(-1);
@@ -39,11 +41,11 @@ export function render(entries: Entry[], banner: string | null): View {
     if (isEntry(entry, "run-started") && turn) turn.commands += 1;
     if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn) turn.end = entry;
     if (turn && !turn.end && state.turn?.first !== turn.first.seq) turn.takenBack = true;
-    if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
-    const post = postOf(entry, entries, waiting?.asked);
+    const post = postOf(entry, index, waiting?.asked);
     if (post) due.push({ seq: entry.seq, post });
+    if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
   }
-  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, banner), over: isOver(turn) }));
+  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, warning), over: isOver(turn) }));
   for (const item of due) item.post = statuses.find((s) => s.post.key === item.post.key)?.post ?? item.post;
   return { due, statuses, seq: state.seq };
 }
@@ -56,18 +58,18 @@ function openTurnView(state: State, entry: Entry, turns: TurnView[], due: Due[])
   due.push({ seq: entry.seq, post: { key: `status:${first.seq}`, lane: "status", blocks: [] } });
 }
 
-function postOf(entry: Entry, entries: Entry[], waiting: Entry<"approval-asked"> | undefined): Post | null {
+function postOf(entry: Entry, index: Index, waiting: Entry<"approval-asked"> | undefined): Post | null {
   switch (entry.type) {
     case "message":
       return waiting && entry.to === "bot" && entry.by.key !== waiting.requester.key ? keptPost(entry) : null;
     case "approval-asked":
-      return card(entry, decisionFor(entry.approval, entries), textBefore(entry.call, entries));
+      return card(entry, index.decided.get(entry.approval), index.said.get(entry.call));
     case "approval-decided": {
-      const asked = entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === entry.approval);
-      return asked ? card(asked, entry, textBefore(asked.call, entries)) : null;
+      const asked = index.asked.get(entry.call);
+      return asked ? card(asked, entry, index.said.get(asked.call)) : null;
     }
     case "run-ended":
-      return runPost(entry, entries);
+      return runPost(entry, index);
     case "final":
       return finalPost(entry);
     case "failed":
@@ -89,25 +91,38 @@ function finalPost(entry: Entry<"final">): Post {
   return { key: `final:${entry.seq}`, lane: "answer", blocks };
 }
 
-function decisionFor(approval: string, entries: Entry[]): Entry<"approval-decided"> | undefined {
-  return entries.filter((e) => isEntry(e, "approval-decided")).find((e) => e.approval === approval);
+/** What posts need of other entries, looked up once: calls by id, decisions by approval. */
+interface Index {
+  judged: Map<string, Entry<"judged">>;
+  asked: Map<string, Entry<"approval-asked">>;
+  decided: Map<string, Entry<"approval-decided">>;
+  /** What the model said before the first call of a step; shown once, with that call. */
+  said: Map<string, string>;
+  /** The badge of a run outside a sandbox. */
+  unsafe: string | null;
 }
 
-/** What the model said before its first call of the step; shown once, with that call. */
-function textBefore(call: string, entries: Entry[]): string {
-  const step = entries.filter((e) => isEntry(e, "model")).find((e) => e.calls[0]?.id === call);
-  return step?.text.trim() ?? "";
+function indexOf(entries: Entry[]): Index {
+  const index: Index = { judged: new Map(), asked: new Map(), decided: new Map(), said: new Map(), unsafe: null };
+  for (const entry of entries) {
+    if (isEntry(entry, "judged")) index.judged.set(entry.call, entry);
+    else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry);
+    else if (isEntry(entry, "approval-decided")) index.decided.set(entry.approval, entry);
+    else if (isEntry(entry, "model") && entry.calls[0]) index.said.set(entry.calls[0].id, entry.text.trim());
+    if ((isEntry(entry, "run-started") || isEntry(entry, "approval-asked")) && !isContained(entry.sandbox)) index.unsafe = entry.sandbox;
+  }
+  return index;
 }
 
-function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided"> | undefined, said: string): Post {
+function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided"> | undefined, said = ""): Post {
   const blocks: Block[] = [];
-  // Quoted, so that the model's words cannot pass for ours.
-  if (said) blocks.push({ kind: "markdown", text: said.replace(/^/gm, "> ") });
+  // Quoted, so that the model's words cannot pass for ours, and short, so that the card stays one message.
+  if (said) blocks.push({ kind: "markdown", text: headAndTail(said, LIMITS.cardSaid, "").replace(/^/gm, "> ") });
   const name = visible(asked.requester.name);
   blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
   const whole = visible(asked.command);
-  const long = whole.length > CARD_COMMAND;
-  blocks.push({ kind: "code", text: long ? headAndTail(whole, CARD_COMMAND, SEE_FILE) : whole });
+  const long = whole.length > LIMITS.cardCommand;
+  blocks.push({ kind: "code", text: long ? headAndTail(whole, LIMITS.cardCommand, SEE_FILE) : whole });
   const reasons = asked.reasons.map((r) => visible(r.text)).join("; ");
   blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
   blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
@@ -141,15 +156,15 @@ function question(asked: Entry<"approval-asked">): Block[] {
 /** Refusals that the card or the stop line already tells. */
 const TOLD_ELSEWHERE = new Set(["denied", "expired", "superseded", "cancelled"]);
 
-function runPost(ended: Entry<"run-ended">, entries: Entry[]): Post | null {
+function runPost(ended: Entry<"run-ended">, index: Index): Post | null {
   if (ended.how === "refused" && TOLD_ELSEWHERE.has(ended.why ?? "")) return null;
-  const judged = entries.filter((e) => isEntry(e, "judged")).find((e) => e.call === ended.call);
-  const asked = entries.some((e) => isEntry(e, "approval-asked") && e.call === ended.call);
-  const said = asked ? "" : textBefore(ended.call, entries);
+  const judged = index.judged.get(ended.call);
+  const said = index.asked.has(ended.call) ? "" : index.said.get(ended.call);
   const blocks: Block[] = said ? [{ kind: "markdown", text: said }] : [];
-  const output = visible(ended.how === "refused" && ended.why !== "sandbox" ? "" : ended.output.text.trimEnd());
-  const command = judged ? `$ ${headAndTail(visible(judged.title), 1_000)}` : "";
-  const shown = [command, headAndTail(output, OUTPUT_IN_POST, ended.output.blob ? SEE_FILE : "")].filter(Boolean).join("\n");
+  const output = ended.how === "refused" ? "" : visible(ended.output.text.trimEnd());
+  const hint = ended.output.blob ? SEE_FILE : "";
+  const command = judged ? `$ ${headAndTail(visible(judged.title), LIMITS.postCommand, hint)}` : "";
+  const shown = [command, headAndTail(output, LIMITS.postOutput, hint)].filter(Boolean).join("\n");
   if (shown) blocks.push({ kind: "code", text: shown });
   blocks.push({ kind: "note", text: endNote(ended, output === "") });
   const file = ended.output.blob ? { file: { name: "output.txt", blob: ended.output.blob } } : {};
@@ -169,7 +184,7 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
     case "cancelled":
       return `${nothing}stopped by ${visible(ended.by?.name ?? "a person")} after ${seconds}`;
     case "interrupted":
-      return "Deckhand was restarted while this ran. It may have run, wholly or in part; it was not run again.";
+      return "Broken off from outside (Deckhand or its sandbox was ended). It may have run, wholly or in part; it was not run again.";
     case "refused":
       return ended.why === "cut"
         ? "Output cut: the model's message was not complete, so its command was not run."

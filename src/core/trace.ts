@@ -1,6 +1,5 @@
 import { emptyState, fold } from "./conversation.ts";
-import type { Decision, Entry, Reason, Usage } from "./entry.ts";
-import { isEntry } from "./ports.ts";
+import { type Decision, type Entry, type Reason, type Usage, isEntry } from "./entry.ts";
 import { visible } from "./visible.ts";
 
 /** What happened in a conversation, as a tree: turn -> step -> call. Times are milliseconds. */

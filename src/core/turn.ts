@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits.ts";
 import { interrupted } from "./call.ts";
-import { openRun } from "./conversation.ts";
+import { openApproval, openRun } from "./conversation.ts";
 import { DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { loop } from "./loop.ts";
@@ -18,7 +18,7 @@ export async function turn(wake: Wake, hands: Hands): Promise<void> {
     const taken = await log.takeover(conversation, wake.lock);
     if (taken.kind === "lost") return;
     const session = await openSession(conversation, taken.epoch, { log, clock, ids: hands.ids, signal, appended: hands.appended });
-    if (taken.takeovers > LIMITS.takeoversWithoutProgress) await giveUp(session);
+    if (taken.takeovers > LIMITS.takeoversWithoutProgress) await giveUp(session, hands);
     for (;;) {
       await loop(session, hands, signal);
       if (signal.aborted) return;
@@ -36,7 +36,10 @@ export async function turn(wake: Wake, hands: Hands): Promise<void> {
 }
 
 /** A conversation that ends its worker again and again is answered with a failure instead of being tried for ever. */
-async function giveUp(session: Session): Promise<void> {
+async function giveUp(session: Session, { log, clock }: Hands): Promise<void> {
+  const approval = openApproval(session.state)?.asked?.approval;
+  if (approval) await log.decide(approval, clock.now(), { decision: "cancelled" });
+  await session.refresh();
   const answers = session.state.unanswered.map((m) => m.seq);
   if (answers.length === 0) return;
   const run = openRun(session.state);

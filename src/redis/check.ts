@@ -14,7 +14,8 @@ export async function checkRedis(url: string, { loopbackIsSafe = true } = {}): P
   let open: boolean;
   try {
     info = parseInfo(await withClient(url, (client) => client.info()));
-    open = isTcp(url) && !(loopbackIsSafe && isLoopback(url)) && (await answersWithoutPassword(url));
+    const near = loopbackIsSafe && isLoopback(url) && !(await withClient(url, listensOutside));
+    open = isTcp(url) && !near && (await answersWithoutPassword(url));
   } catch (thrown) {
     return [new DeckhandError("REDIS_DOWN", troubleOf(thrown)).line()];
   }
@@ -24,6 +25,22 @@ export async function checkRedis(url: string, { loopbackIsSafe = true } = {}): P
       "anyone who reaches it can write to it without a password, and so approve; set `requirepass` and put the password into REDIS_URL",
     );
   return problems.map((problem) => new DeckhandError("REDIS_UNSAFE", problem).line());
+}
+
+/** Whether it takes connections from other machines; a server that does not tell is believed to be closed. */
+async function listensOutside(client: Redis): Promise<boolean> {
+  const setting = async (name: string): Promise<string> => ((await client.config("GET", name)) as string[])[1] ?? "";
+  try {
+    return (await setting("protected-mode")) === "no" && bindsOutside(await setting("bind"));
+  } catch {
+    return false; // CONFIG is forbidden, as hosted services do; those want a password
+  }
+}
+
+/** Redis's `bind`: addresses with blanks between, `-` for those that may be missing; empty means all. */
+export function bindsOutside(bind: string): boolean {
+  const addresses = bind.split(/\s+/).filter(Boolean);
+  return addresses.length === 0 || addresses.some((address) => !/^-?(127\.|::1$|localhost$)/.test(address));
 }
 
 function serverProblems(info: Map<string, string>): string[] {

@@ -17,7 +17,12 @@ export function hints(url: string, trace: Trace): Pick<Log, "onHint" | "close"> 
       }
       listeners.add(listener);
       // Again for each listener: whoever comes while the first subscription is under way waits for one too.
-      await connection.ask((client) => client.subscribe(KEYS.hints));
+      await connection
+        .ask((client) => client.subscribe(KEYS.hints))
+        .catch((thrown: unknown) => {
+          listeners.delete(listener);
+          throw thrown;
+        });
       return async () => {
         listeners.delete(listener);
       };

@@ -8,7 +8,10 @@ export const SWEEP_AT_ONCE = 100;
 /** The sweeper's lists, durable marks and blobs. */
 export function notes(
   connection: Connection,
-): Pick<Log, "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"> {
+): Pick<
+  Log,
+  "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"
+> {
   async function oldest(key: string, until: number): Promise<string[]> {
     return await connection.ask((client) => client.zrangebyscore(key, "-inf", until, "LIMIT", 0, SWEEP_AT_ONCE));
   }

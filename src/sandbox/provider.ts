@@ -105,7 +105,8 @@ function meaning(words: string, spec: RunSpec): DeckhandError {
   const said = words.trim().split("\n").join("; ");
   if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
   if (said.startsWith(RUNNER_DIED)) return new DeckhandError("SANDBOX_RUNNER", said.slice(RUNNER_DIED.length).trim());
-  const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file)/.exec(said)?.[1];
+  // A folder of the PATH that the run user cannot open, in which it may be, looks like a program that may not be run.
+  const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file|EACCES|Permission denied)/.exec(said)?.[1];
   if (tool === "bwrap") return new DeckhandError("SANDBOX_MISSING");
   return tool === undefined ? new DeckhandError("SANDBOX_DENIED", said) : new DeckhandError("SANDBOX_TOOL", tool);
 }

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { until } from "../support/workspace.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
+export const ROOT = join(import.meta.dirname, "../..");
 export const DECKHAND = join(ROOT, "bin/deckhand");
 
 export interface Ended {
@@ -121,4 +122,26 @@ export async function startStub(status: number, body: string, type = "applicatio
       await once(server, "close");
     },
   };
+}
+
+const SHELL = ["sh", "dirname", "readlink", "mkdir", "mkfifo", "id", "chown"];
+const PROGRAMS = [...SHELL, "git", "setpriv", "flock", "prlimit", "bwrap", "redis-server"];
+
+/** A PATH where there is everything that Deckhand uses but these programs. */
+export function pathWithout(root: string, ...programs: string[]): string {
+  const folder = mkdtempSync(join(root, "path-"));
+  chmodSync(folder, 0o755);
+  for (const name of PROGRAMS.filter((each) => !programs.includes(each))) {
+    const real = (process.env["PATH"] ?? "").split(":").map((where) => join(where, name)).find(existsSync);
+    symlinkSync(real ?? name, join(folder, name));
+  }
+  symlinkSync(process.execPath, join(folder, "node"));
+  return folder;
+}
+
+/** A PATH where this text is the program of that name. */
+export function pathWith(root: string, program: string, text: string): string {
+  const folder = pathWithout(root, program);
+  writeFileSync(join(folder, program), text, { mode: 0o755 });
+  return folder;
 }

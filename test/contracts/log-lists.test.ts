@@ -23,7 +23,11 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     const { log } = door;
     const { conversation, epoch, state } = await claimed();
     expect(state).toEqual({ cursor: 0, sent: {} });
-    const saved: PostState = { cursor: 2, pending: { key: "k", chunk: 0, nonce: "n", at: 7, shows: "d" }, sent: { k: { refs: ["1.2"], shows: ["d"] } } };
+    const saved: PostState = {
+      cursor: 2,
+      pending: { key: "k", chunk: 0, nonce: "n", at: 7, shows: "d", tries: 1 },
+      sent: { k: { refs: ["1.2"], shows: ["d"] } },
+    };
     expect(await log.savePosts(conversation, epoch, saved)).toBe("saved");
     expect(await log.takePosts(conversation, await door.heldLock())).toEqual({ epoch: epoch + 1, state: saved });
   });

@@ -76,6 +76,28 @@ describe("what is next", () => {
     expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "finish", reason: "limit", answers: [2] });
   });
 
+  test("more calls in one message than a sound model makes are all refused", () => {
+    const calls = Array.from({ length: 17 }, (_, i) => `c${i}`);
+    const todo = todoAfter(message("hi"), modelSays(2, ...calls));
+    expect(todo).toMatchObject({ do: "refuse", why: "too-many" });
+  });
+
+  test("a hundred calls are the last of a turn", () => {
+    const steps = Array.from({ length: 10 }, (_, i) => Array.from({ length: 10 }, (__, j) => `c${i}-${j}`)).flatMap((ids): NewEntry[] => [
+      modelSays(2, ...ids),
+      ...ids.map(
+        (id): NewEntry => ({ type: "run-ended", call: id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 1 }),
+      ),
+    ]);
+    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "finish", reason: "limit" });
+  });
+
+  test("half an hour of model and command time ends a turn; waiting for people does not count", () => {
+    const slow = { type: "run-ended", call: "a", how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 } } as const;
+    expect(todoAfter(message("hi"), modelSays(2, "a"), { ...slow, ms: 30 * 60_000 })).toMatchObject({ do: "finish", reason: "limit" });
+    expect(todoAfter(message("hi"), modelSays(2, "a"), { ...slow, ms: 29 * 60_000 })).toEqual({ do: "ask-model" });
+  });
+
   test("three steps in a row that nobody can understand end the turn", () => {
     const steps = ["a", "b", "c"].flatMap((id): NewEntry[] => [
       modelSays(2, id),

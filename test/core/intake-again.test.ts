@@ -142,6 +142,7 @@ describe("the sweeper", () => {
     for (let n = 0; n < 100; n += 1, now += 1) await mention("wait", { thread: slackThread("T1", "C1", `1.${n}`) });
     const young = slackThread("T1", "C2", "2.2");
     await mention("me too", { thread: young });
+    now += 1;
     rings.length = 0;
     await sweep(deps, 0);
     now += 1;

@@ -18,7 +18,6 @@ beforeAll(async () => {
       { when: /reboot/, steps: [() => bash("sudo reboot"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       { when: /fetch/, steps: [() => bash("curl http://x.example"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
     ],
-    env: { DECKHAND_APPROVERS: "slack:U1,slack:U2,slack:*" },
   });
 });
 
@@ -67,7 +66,9 @@ describe("a risky command", () => {
   test("is not decided by somebody who may not, who is told so", async () => {
     const { said, card } = await ask("C3");
     await deck.twin.press({ channel: "C3", ts: card, actionId: "approve", user: "U8" });
-    await heard("U8", /Guests and people from other organisations/);
+    await heard("U8", /not on the list of people who may decide/);
+    await deck.twin.press({ channel: "C3", ts: card, actionId: "approve", user: "U3" });
+    await heard("U3", /You are not on the list of people who may decide this\. Nothing was changed\./);
     expect((await said.entries()).at(-1)?.type).toBe("approval-asked");
     await said.press("deny");
     await said.shows(/Result: Not run/);

@@ -36,6 +36,7 @@ test("an approval outlives SIGKILL of gateway, worker, runner and Redis: pressed
   const said = await deck.mention("append a line");
   const card = await said.shows(/\[ Approve \]/);
   const runners = processesWith("runner-main.ts").filter((pid) => parentOf(pid) === roles[1]?.pid);
+  expect(runners).toHaveLength(1);
   for (const pid of runners) process.kill(pid, "SIGKILL");
   await Promise.all(roles.map((role) => role.kill()));
   await deck.redis.kill();

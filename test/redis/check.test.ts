@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
-import { checkRedis } from "../../src/redis/check.ts";
+import { bindsOutside, checkRedis } from "../../src/redis/check.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { arrival, newThread } from "../contracts/log-doors.ts";
 import { type TestRedis, freePort, keptTrace, startRedis, until } from "../support/redis.ts";
@@ -46,6 +46,16 @@ describe("the start-up check of Redis", () => {
     const [problem] = await checkRedis(`redis://:wr0ng@127.0.0.1:${port}`);
     expect(problem).toMatch(/WRONGPASS.*REDIS_DOWN/);
     expect(problem).not.toContain("wr0ng");
+  });
+
+  it.each([
+    ["127.0.0.1 -::1", false],
+    ["127.0.0.1", false],
+    ["* -::*", true],
+    ["", true],
+    ["127.0.0.1 10.0.0.5", true],
+  ])("knows that bind %j lets others in: %s", (bind, outside) => {
+    expect(bindsOutside(bind)).toBe(outside);
   });
 
   it("says that nothing answers", async () => {

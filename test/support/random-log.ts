@@ -33,13 +33,19 @@ function buildLog(choices: number[]): Entry[] {
     const news = input
       ? [input]
       : todo
-        ? perform(todo, choice, state.seq, () => `call${String((ids += 1)).padStart(5, "0")}`)
+        ? perform(todo, choice, state.seq, mustHaveRead(log, state.turn?.first ?? 0), () => `call${String((ids += 1)).padStart(5, "0")}`)
         : idle(state, choice, log.length);
     const placed = numbered(news, log.length + 1);
     log.push(...placed);
     fold(placed, state);
   }
   return log;
+}
+
+/** The least that a request of now has read: all but the newest inputs, and what opened the turn. */
+function mustHaveRead(log: Entry[], turn: number): number {
+  const last = log.findLast((e) => !["message", "edited", "removed"].includes(e.type))?.seq ?? 0;
+  return Math.max(last, turn);
 }
 
 function anInput(choice: number, n: number): NewEntry {
@@ -61,14 +67,27 @@ function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" |
   return { type: "run-ended", call, how, exit: how === "exited" ? 0 : null, output, ms: 5, ...(why ? { why } : {}) };
 }
 
-function perform(todo: Todo, choice: number, read: number, id: () => string): NewEntry[] {
+function perform(todo: Todo, choice: number, read: number, lastRead: number, id: () => string): NewEntry[] {
   switch (todo.do) {
     case "ask-model": {
       const finish = (["calls", "calls", "stop", "cut", "filter"] as const)[choice % 5] ?? "stop";
       const count = finish === "calls" ? 1 + (choice % 3) : finish === "cut" ? choice % 2 : 0;
       const calls = Array.from({ length: count }, () => ({ id: id(), name: "bash", args: { command: "ls" }, raw: '{"command":"ls"}' }));
       const usage = { prompt: null, completion: null, cached: null };
-      return [{ type: "model", read, text: count ? "" : "words", calls, finish, usage, model: "m", ms: 1, tries: 1 }];
+      const inFlight = Math.max(2, read - (choice % 3)); // what came while the model was answering
+      return [
+        {
+          type: "model",
+          read: Math.max(inFlight, lastRead),
+          text: count ? "" : "words",
+          calls,
+          finish,
+          usage,
+          model: "m",
+          ms: 1,
+          tries: 1,
+        },
+      ];
     }
     case "judge":
       return todo.calls.map(({ call }, i) => {

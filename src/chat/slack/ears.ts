@@ -69,18 +69,24 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
   app.error(async (error) => {
     throw error;
   });
-  const listen = async (reading: Reading, delivery: Delivery): Promise<void> => {
+  const listen = async (reading: Reading, delivery: Delivery, again: boolean): Promise<void> => {
     await hear(reading, delivery);
     if (reading.kind !== "heard" || reading.ts === null) return;
     const { place, ts } = reading;
     const told = delivery.after;
     delivery.after = async () => {
       await told?.();
+      // A mention that was not kept at first: replies to it that came meanwhile were nobody's.
+      if (again) backfill.catchUp();
       await backfill.saw(place.channel, ts);
     };
   };
-  app.event(/^(?:app_mention|message)$/, async ({ event, context }) => listen(readEvent(event, self), context["delivery"] as Delivery));
-  app.action(/^(?:approve|deny|stop)$/, async ({ body, context }) => listen(readActions(body, self), context["delivery"] as Delivery));
+  app.event(/^(?:app_mention|message)$/, async ({ event, context }) => {
+    await listen(readEvent(event, self), context["delivery"] as Delivery, (context.retryNum ?? 0) > 0);
+  });
+  app.action(/^(?:approve|deny|stop)$/, async ({ body, context }) => {
+    await listen(readActions(body, self), context["delivery"] as Delivery, false);
+  });
   return {
     start: async () => {
       await app.start();
@@ -101,18 +107,37 @@ function hearing(
 ): (reading: Reading, delivery: Delivery) => Promise<void> {
   const { trace, log, clock } = options;
   const people = slackPeople({ client: clients.lookup, team: self.team, clock, trace });
+  const inLine = lines();
 
   return async (reading, delivery) => {
     if (reading.kind === "ignored") return;
-    const { place, named, inbound } = reading;
+    const { place, named, inbound, ts } = reading;
     delivery.onLost = () => whisper(clients, place, "That did not reach me. Please try it once more.");
-    const [by, names] = await Promise.all([people.person(place.user), people.names(named)]);
-    const arrived = inbound(by, names);
-    const { whisper: words } = await arrive(arrived);
+    const hearIt = async (): Promise<[Inbound, Reply]> => {
+      const [by, names] = await Promise.all([people.person(place.user), people.names(named)]);
+      const arrived = inbound(by, names);
+      return [arrived, await arrive(arrived)];
+    };
+    // A reply must not overtake the mention that opens its conversation. A press waits for nobody: Slack gives it 3 s.
+    const [arrived, { whisper: words }] = await (ts === null ? hearIt() : inLine(`${place.channel}:${place.thread ?? ts}`, ts, hearIt));
     if (!words) return;
     delivery.after = async () => {
       // `app_mention` and `message` bring the same thing, and so may a backfill.
       if (await log.once(`slack:told:${arrived.event}`, LIMITS.seenTime)) await whisper(clients, place, words);
     };
+  };
+}
+
+/** What is said in a thread is heard one after the other, whether the one before was kept or not. Twins of one `ts` need not wait. */
+function lines(): <T>(thread: string, ts: string, act: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, { ts: string; before: Promise<unknown>; over: Promise<unknown> }>();
+  return async (thread, ts, act) => {
+    const ahead = last.get(thread);
+    const before = (ahead?.ts === ts ? ahead.before : ahead?.over) ?? Promise.resolve();
+    const mine = before.then(act, act);
+    const over = Promise.allSettled([ahead?.over, mine]);
+    last.set(thread, { ts, before, over });
+    void over.then(() => last.get(thread)?.over === over && last.delete(thread));
+    return await mine;
   };
 }

@@ -14,7 +14,7 @@ export interface HealthOptions {
 /** What keeps Slack from working: one DeckhandError line a problem (SLACK_AUTH, SLACK_SCOPE, SLACK_DOWN). Never rejects. */
 export async function slackHealth(options: HealthOptions): Promise<string[]> {
   const checks = await Promise.all([checkBot(options), checkApp(options)]);
-  return checks.flat().map((problem) => problem.line());
+  return [...new Set(checks.flat().map((problem) => problem.line()))];
 }
 
 async function checkBot({ botToken, apiUrl }: HealthOptions): Promise<DeckhandError[]> {
@@ -40,13 +40,25 @@ async function checkApp({ appToken, apiUrl }: HealthOptions): Promise<DeckhandEr
 /** SLACK_AUTH, SLACK_SCOPE or SLACK_DOWN for a failed call with the token that `setting` names. */
 export function slackError(error: unknown, setting: string): DeckhandError {
   const cause = { cause: error };
-  if (!(error instanceof WebAPIPlatformError)) return new DeckhandError("SLACK_DOWN", messageOf(error), cause);
+  if (!(error instanceof WebAPIPlatformError)) return new DeckhandError("SLACK_DOWN", innermost(error), cause);
   const code = codeOf(error);
   if (code === "missing_scope") return new DeckhandError("SLACK_SCOPE", `${setting} needs ${neededScope(error.data)}`, cause);
   const passing = /^(?:internal_error|fatal_error|service_unavailable|request_timeout|team_added_to_org|rate_?limited|not_json)$/.test(
     code,
   );
   return passing ? new DeckhandError("SLACK_DOWN", code, cause) : new DeckhandError("SLACK_AUTH", `${setting}: ${code}`, cause);
+}
+
+/** Under "fetch failed" is what tells a person more: `connect ECONNREFUSED 10.0.0.1:443`. */
+function innermost(error: unknown): string {
+  let last = error;
+  for (let depth = 0; depth < 5 && last instanceof Error; depth++) {
+    const { original, cause, errors } = last as Error & { original?: unknown; errors?: unknown[] };
+    const below = original ?? cause ?? errors?.[0];
+    if (below === undefined) break;
+    last = below;
+  }
+  return messageOf(last);
 }
 
 /** Slack names the scope; for the app-level token it is always this one. */

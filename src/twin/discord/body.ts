@@ -1,6 +1,13 @@
 import type { Json } from "./refusal.ts";
 import { refuse } from "./refusal.ts";
-import type { Upload } from "./route.ts";
+
+export interface Upload {
+  /** The n of `files[n]`. */
+  index: number;
+  name: string;
+  type: string;
+  content: Buffer;
+}
 
 const REQUEST_MAX = 25 * 1024 * 1024;
 const FILE_MAX = 10 * 1024 * 1024;

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Json } from "./refusal.ts";
+import { Refusal, refuse } from "./refusal.ts";
 
 /** So many calls in so many ms, counted from the first. */
 export interface Rule {
@@ -54,4 +56,20 @@ export function limitHeaders(rule: Rule, { remaining, resetAfter }: Taken, now =
     "x-ratelimit-reset-after": resetAfter.toFixed(3),
     "x-ratelimit-bucket": createHash("md5").update(rule.name).digest("hex"),
   };
+}
+
+/** A 429 as Discord words it. */
+export function limited(taken: Taken, scope: "user" | "global", code?: number): Refusal {
+  const words = code === undefined ? "You are being rate limited." : String(refuse(code).body.message);
+  const body: Json = { message: words, retry_after: taken.resetAfter, global: scope === "global" };
+  if (code !== undefined) body.code = code;
+  const headers: Record<string, string> = { "retry-after": String(Math.ceil(taken.resetAfter)), "x-ratelimit-scope": scope };
+  if (scope === "global") headers["x-ratelimit-global"] = "true";
+  return new Refusal(429, body, headers);
+}
+
+/** Counts a call against a limit that the headers do not show. */
+export function takeHidden(limits: Limits | null, rule: Rule, about: string, code?: number): void {
+  const taken = limits?.take(rule, about);
+  if (taken && !taken.ok) throw limited(taken, "user", code);
 }

@@ -71,7 +71,8 @@ export function tellMessage(world: World, t: "MESSAGE_CREATE" | "MESSAGE_UPDATE"
         channel_type: channel.type,
         ...(message.webhook_id === undefined ? { member: shownMember(world, message.author) } : {}),
       };
-  const both = [true, false].map((content) => structuredClone({ ...shownMessage(world, message, content), ...around }));
+  const made = t === "MESSAGE_CREATE" && message.nonce !== undefined ? { nonce: message.nonce } : {};
+  const both = [true, false].map((content) => structuredClone({ ...shownMessage(world, message, content), ...around, ...made }));
   tell(world, t, direct ? INTENTS.DirectMessages : INTENTS.GuildMessages, channel, (content) => both[content ? 0 : 1] as Json);
 }
 
@@ -100,6 +101,14 @@ export function removeMessage(world: World, message: TwinMessage): void {
   const direct = channel.type === DM;
   const body = { id: message.id, channel_id: channel.id, ...(direct ? {} : { guild_id: world.guildId }) };
   tell(world, "MESSAGE_DELETE", direct ? INTENTS.DirectMessages : INTENTS.GuildMessages, channel, () => body);
+  world.changed();
+}
+
+/** A channel with its threads, or one thread, is gone. */
+export function removeChannel(world: World, channel: TwinChannel): void {
+  for (const thread of world.threadsOf(channel.id)) world.channels.delete(thread.id);
+  tellGuild(world, isThread(channel) ? "THREAD_DELETE" : "CHANNEL_DELETE", channel, shownChannel(world, channel));
+  world.channels.delete(channel.id);
   world.changed();
 }
 
@@ -172,11 +181,7 @@ export interface ThreadChange {
   autoArchive?: number;
 }
 
-export function changeThread(
-  world: World,
-  channel: TwinThread,
-  change: ThreadChange,
-): void {
+export function changeThread(world: World, channel: TwinThread, change: ThreadChange): void {
   const { name, ...rest } = change;
   if (name !== undefined) channel.name = name;
   if (rest.archived !== undefined && rest.archived !== channel.thread.archived) {

@@ -4,10 +4,9 @@ import { appRoutes } from "./app-routes.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import type { Fault } from "./faults.ts";
 import { interactionRoutes } from "./interact-routes.ts";
-import type { Rule, Taken } from "./limits.ts";
-import { limitHeaders, Limits, RULES } from "./limits.ts";
+import { limited, limitHeaders, RULES } from "./limits.ts";
 import { messageRoutes } from "./message-routes.ts";
-import { Refusal, refuse, refuseBare } from "./refusal.ts";
+import { Refusal, refuseBare } from "./refusal.ts";
 import type { Json } from "./refusal.ts";
 import { readBody } from "./body.ts";
 import type { Call, Context, Route } from "./route.ts";
@@ -108,22 +107,6 @@ interface Answer {
   status: number;
   body: unknown;
   headers: Record<string, string>;
-}
-
-/** A 429 as Discord words it. */
-export function limited(taken: Taken, scope: "user" | "global", code?: number): Refusal {
-  const words = code === undefined ? "You are being rate limited." : String(refuse(code).body.message);
-  const body: Json = { message: words, retry_after: taken.resetAfter, global: scope === "global" };
-  if (code !== undefined) body.code = code;
-  const headers: Record<string, string> = { "retry-after": String(Math.ceil(taken.resetAfter)), "x-ratelimit-scope": scope };
-  if (scope === "global") headers["x-ratelimit-global"] = "true";
-  return new Refusal(429, body, headers);
-}
-
-/** Counts a call against a limit that the headers do not show. */
-export function takeHidden(limits: Limits | null, rule: Rule, about: string, code?: number): void {
-  const taken = limits?.take(rule, about);
-  if (taken && !taken.ok) throw limited(taken, "user", code);
 }
 
 /** JSON; nothing at all, not even a content type, when there is nothing to say. */

@@ -1,3 +1,4 @@
+import type { Upload } from "./body.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Interactions } from "./interact.ts";
 import type { Limits, Rule } from "./limits.ts";
@@ -5,14 +6,6 @@ import type { Json } from "./refusal.ts";
 import { refuse, refuseForm } from "./refusal.ts";
 import type { TwinChannel, TwinMessage, World } from "./state.ts";
 import type { Permission } from "./permissions.ts";
-
-export interface Upload {
-  /** The n of `files[n]`. */
-  index: number;
-  name: string;
-  type: string;
-  content: Buffer;
-}
 
 /** What all routes work with. */
 export interface Context {

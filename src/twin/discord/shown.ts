@@ -95,9 +95,9 @@ function openToAll(world: World, message: TwinMessage): boolean {
   return direct || message.author === world.botUserId || message.mentions.includes(world.botUserId);
 }
 
-/** As the API shows it; without `content` what people wrote is empty, but for the documented exceptions. */
+/** As the API shows it, without its nonce: that comes with the answer and the event of its making alone. Without `content` what people wrote is empty, but for the documented exceptions. */
 export function shownMessage(world: World, message: TwinMessage, content: boolean): Json {
-  const { author, mentions, attachments, ...rest } = message;
+  const { author, mentions, attachments, nonce: _nonce, ...rest } = message;
   const open = content || openToAll(world, message);
   const hidden = open ? {} : { content: "", embeds: [], components: [] };
   const thread = world.channels.get(message.id);

@@ -183,8 +183,8 @@ export class World {
     return (channel.thread && this.channels.get(channel.thread.parentId)) ?? channel;
   }
 
-  threadsOf(channel: string): TwinChannel[] {
-    return [...this.channels.values()].filter((each) => each.thread?.parentId === channel);
+  threadsOf(channel: string): TwinThread[] {
+    return [...this.channels.values()].filter(isThread).filter((each) => each.thread.parentId === channel);
   }
 
   may(channel: TwinChannel, permission: Permission): boolean {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Changes } from "../changes.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -110,7 +111,7 @@ export class World {
   readonly scopes: ReadonlySet<string>;
   /** Hands an event to the app. */
   emit: (event: Json) => void = () => undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly changes = new Changes();
   #lastMicros = 0;
   #ids = 0;
 
@@ -161,13 +162,8 @@ export class World {
     return this.in(channel).filter((message) => message.ts === ts || message.thread_ts === ts);
   }
 
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.changes.tell();
   }
 }
 

@@ -2,8 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { handleControl } from "./control.ts";
-import { Faults } from "./faults.ts";
+import type { Acts } from "../control.ts";
+import { handleControl } from "../control.ts";
+import type { Faults } from "../faults.ts";
+import { controlActs } from "./control.ts";
+import type { Fault } from "./faults.ts";
+import { slackFaults } from "./faults.ts";
 import { takeUpload } from "./files.ts";
 import { Interactivity } from "./interact.ts";
 import { dumpThreads } from "./messages.ts";
@@ -39,15 +43,16 @@ export async function startSlackTwin(options: SlackTwinOptions = {}): Promise<Sl
   const hub = new Hub(world, options.retryDelaysMs ?? RETRY_DELAYS, options.ackTimeoutMs ?? 3_000);
   world.emit = (event) => void hub.sendEvent(event);
   const interactivity = new Interactivity(world, hub, url);
-  const faults = new Faults();
+  const faults = slackFaults();
   const context = { world, hub, url, spendTrigger: (id: string) => interactivity.spend(id) };
   const api = new WebApi(context, tokens, faults, options.limits ?? true);
   const controlToken = options.controlToken ?? randomBytes(16).toString("hex");
   const parts = { server, url, tokens, world, hub, interactivity, faults, api, controlToken };
   const twin = assemble(parts);
+  const acts = controlActs(twin);
   server.on("upgrade", (request, stream, head) => hub.upgrade(request, stream, head));
   server.on("request", (request, response) => {
-    route(parts, twin, request, response).catch((error: unknown) =>
+    route(parts, acts, request, response).catch((error: unknown) =>
       send(response, 500, { ok: false, error: "fatal_error", detail: String(error) }),
     );
   });
@@ -61,7 +66,7 @@ interface Parts {
   world: World;
   hub: Hub;
   interactivity: Interactivity;
-  faults: Faults;
+  faults: Faults<Fault>;
   api: WebApi;
   controlToken: string;
 }
@@ -114,7 +119,7 @@ function assemble({ server, url, tokens, world, hub, interactivity, faults, api,
     fault: (fault) => faults.add(fault),
     calls: (method) => api.calls.filter((call) => method === undefined || call.method === method),
     events: () => hub.deliveries.map((delivery) => ({ ...delivery })),
-    waitFor: (probe, ms = 15_000) => waitFor(world, probe, ms),
+    waitFor: (probe, ms = 15_000) => world.changes.waitFor(probe, ms, () => dumpThreads(world)),
     close: async () => {
       hub.close();
       server.closeAllConnections();
@@ -123,14 +128,14 @@ function assemble({ server, url, tokens, world, hub, interactivity, faults, api,
   };
 }
 
-async function route(parts: Parts, twin: SlackTwin, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function route(parts: Parts, acts: Acts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { api, faults, interactivity, world } = parts;
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
   const [, place = "", name = "", third = ""] = new URL(request.url ?? "/", parts.url).pathname.split("/");
   if (place === "api") return api.handle(name, request, body, response);
-  if (place === "control" && request.method === "POST") return handleControl(twin, name, request, body, response);
+  if (place === "control" && request.method === "POST") return handleControl(acts, parts.controlToken, name, request, body, response);
   const faultName = { upload: "upload", "files-pri": "download", response: "response" }[place];
   if (faultName === undefined) return send(response, 404, { ok: false, error: "not_found" });
   const met = await faults.meet(faultName, request, response);
@@ -164,32 +169,4 @@ function download({ world, tokens }: Parts, id: string, request: IncomingMessage
     response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><html><title>Sign in</title></html>");
   else if (!file?.content) response.writeHead(404).end();
   else response.writeHead(200, { "content-type": file.mimetype }).end(file.content);
-}
-
-function waitFor<T>(world: World, probe: () => T | undefined | false | null, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      off();
-      clearInterval(poll);
-      clearTimeout(timer);
-    };
-    const look = (): void => {
-      try {
-        const found = probe();
-        if (found === undefined || found === null || found === false) return;
-        end();
-        resolve(found);
-      } catch (thrown) {
-        end();
-        reject(thrown as Error);
-      }
-    };
-    const off = world.onChange(look);
-    const poll = setInterval(look, 50);
-    const timer = setTimeout(() => {
-      end();
-      reject(new Error(`nothing came within ${ms} ms; the threads show:\n${dumpThreads(world)}`));
-    }, ms);
-    look();
-  });
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { chatMethods } from "./chat.ts";
 import { conversationMethods } from "./conversations.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "../faults.ts";
+import type { Fault } from "./faults.ts";
 import { fileMethods } from "./files.ts";
 import { viewMethods } from "./interact.ts";
 import { Limits } from "./limits.ts";
@@ -53,10 +54,10 @@ export class WebApi {
   readonly calls: ApiCall[] = [];
   readonly #context: Omit<Call, "args">;
   readonly #tokens: Tokens;
-  readonly #faults: Faults;
+  readonly #faults: Faults<Fault>;
   readonly #limits: Limits | null;
 
-  constructor(context: Omit<Call, "args">, tokens: Tokens, faults: Faults, limits: boolean) {
+  constructor(context: Omit<Call, "args">, tokens: Tokens, faults: Faults<Fault>, limits: boolean) {
     this.#context = context;
     this.#tokens = tokens;
     this.#faults = faults;

@@ -49,7 +49,6 @@ describe("the health of Slack", () => {
     await twin.close();
     const problems = await slackHealth({ botToken: "xoxb-1", appToken: "xapp-1", apiUrl: `${url}/api/` });
     twin = undefined;
-    expect(problems).toHaveLength(2);
-    for (const problem of problems) expect(problem).toMatch(/\(SLACK_DOWN\)$/);
+    expect(problems).toEqual([expect.stringMatching(/connect ECONNREFUSED .*\(SLACK_DOWN\)$/)]);
   });
 });
