@@ -36,7 +36,8 @@ export async function openSandbox(config: Config, list: { name: string; path: st
   // What commands can write must not be what starts them.
   const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
   const path = config.path.filter((folder) => !inside(folder)).join(delimiter);
-  const options = { stateDir: config.stateDir, runAs: config.runAs, secrets: config.secrets, ...(path ? { path } : {}) };
+  const { stateDir, runAs, secrets, apart } = config;
+  const options = { stateDir, runAs, secrets, apart, ...(path ? { path } : {}) };
   const sandbox =
     config.sandbox === "none"
       ? (await import("./sandbox/none.ts")).noneSandbox(options)
@@ -123,7 +124,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
 
 export const NOT_SET = {
   workspace: new DeckhandError("CONFIG", "no workspace: set DECKHAND_WORKSPACES=name=/path"),
-  chat: new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN"),
+  chat: new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN, or DISCORD_TOKEN"),
 };
 
 /** Said in every thread and terminal where it is so. */
@@ -133,7 +134,7 @@ export const NO_SANDBOX = "Commands here run WITHOUT a sandbox (DECKHAND_SANDBOX
 async function ground(config: Config, role: Role): Promise<OpenSandbox | null> {
   const { checkRedis } = await import("./redis/check.ts");
   const problems = await checkRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
-  if (role !== "worker" && !config.slack) problems.push(NOT_SET.chat.line());
+  if (role !== "worker" && !config.slack && !config.discord) problems.push(NOT_SET.chat.line());
   if (role !== "gateway" && config.workspaces.length === 0) problems.push(NOT_SET.workspace.line());
   let opened: OpenSandbox | null = null;
   try {
@@ -210,10 +211,15 @@ interface Gateway {
 async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<Gateway> {
   const { redisLimiter } = await import("./redis/limiter.ts");
   const chats: Chat[] = [];
+  const watch = [...new Set(config.workspaces.flatMap((w) => w.channels))];
   if (config.slack) {
     const { slackChat } = await import("./chat/slack/slack.ts");
-    const watch = config.workspaces.flatMap((w) => w.channels).filter((channel) => channel.startsWith("slack:"));
-    chats.push(slackChat({ ...config.slack, trace, log, clock: systemClock, watch: [...new Set(watch)] }));
+    const own = watch.filter((channel) => channel.startsWith("slack:"));
+    chats.push(slackChat({ ...config.slack, trace, log, clock: systemClock, watch: own }));
+  }
+  if (config.discord) {
+    const { discordChat } = await import("./chat/discord/discord.ts");
+    chats.push(discordChat({ ...config.discord, trace, log, clock: systemClock, ids: systemIds, watch }));
   }
   async function endHearing(): Promise<void> {
     for (const chat of chats) {
@@ -239,7 +245,8 @@ async function startGateway(config: Config, { chats, limiter }: Gateway, queue: 
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
   };
   await queue.servePosts((wake) => drainPosts(wake, poster));
-  for (const chat of chats) await chat.start((inbound) => intake(inbound, deps));
+  // At once: a platform that is down must not keep the other from being heard.
+  await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, deps))));
   deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
 }
 

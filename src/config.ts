@@ -9,6 +9,7 @@ import { messageOf, NotStarted } from "./core/errors.ts";
 
 export interface Config {
   slack: { botToken: string; appToken: string; apiUrl: string | null } | null;
+  discord: { token: string; apiUrl: string | null } | null;
   model: { apiKey: string | null; baseUrl: string | null; model: string };
   redisUrl: string;
   /** Where a channel has several, its default comes first. */
@@ -73,6 +74,7 @@ function build(values: Values, list: Workspace[], folders: string[]): Config {
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
+    discord: values.DISCORD_TOKEN ? { token: values.DISCORD_TOKEN, apiUrl: values.DISCORD_API_URL } : null,
     model: { apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, model: values.OPENAI_MODEL },
     redisUrl: values.REDIS_URL,
     workspaces: list,
@@ -140,7 +142,7 @@ function readText(file: string): string | null {
 function secretsOf(values: Values): string[] {
   const { password } = new URL(values.REDIS_URL);
   const redis = password ? [values.REDIS_URL, password, decodeURIComponent(password)] : [];
-  const all = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.OPENAI_API_KEY, ...redis];
+  const all = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.DISCORD_TOKEN, values.OPENAI_API_KEY, ...redis];
   // Hiding a secret as short as an ordinary word would tear holes into every text.
   const hidden = all.filter((value) => value !== null && value.length >= 6) as string[];
   return [...new Set(hidden)].sort((a, b) => b.length - a.length);

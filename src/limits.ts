@@ -97,6 +97,9 @@ export const LIMITS = {
   /** A stop works within a second even when its hint is lost. */
   stopPoll: 400,
 
+  /** Who hears Discord holds this lease and renews it three times as often; without it another process takes over. */
+  lease: 10 * second,
+
   /** Slack: about one post a second and channel, short bursts tolerated; chat.update is tier 3 (50 a minute a workspace). */
   slackPostBurst: 5,
   slackPostPerSecond: 1,
@@ -105,4 +108,9 @@ export const LIMITS = {
   /** What status edits may take of that; the rest is kept for approval cards. */
   slackStatusBurst: 6,
   slackStatusPerSecond: 30 / 60,
+  /** Discord: sends and edits of one channel share about 5 in 5 seconds; the SDK knows the figures of the moment. */
+  discordPostBurst: 5,
+  discordPostPerSecond: 1,
+  discordStatusBurst: 2,
+  discordStatusPerSecond: 0.4,
 } as const;

@@ -99,9 +99,9 @@ function isKept(store: Store, name: string): boolean {
   return (store.kept.get(name)?.until ?? 0) > store.clock.now();
 }
 
-function acts(store: Store): Pick<Log, "ingest" | "takeover" | "append" | "settle"> {
+function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "append" | "settle"> {
   return {
-    async ingest({ conversation, event, at, opened, entry, wakes, supersedes }: ArrivalRecord) {
+    async ingest({ conversation, event, at, opened, entry, wakes, supersedes, cancels }: ArrivalRecord) {
       if (isKept(store, `seen:${event}`)) return { kind: "duplicate" };
       if (!store.conversations.has(conversation)) {
         if (!opened) return { kind: "unknown" };
@@ -115,9 +115,15 @@ function acts(store: Store): Pick<Log, "ingest" | "takeover" | "append" | "settl
       if (wakes) wake(store, conversation, seq, at);
       const kept = { kind: "appended", seq, workspace: log.head.workspace } as const;
       const open = store.approvals.get(log.head.approval ?? "");
-      if (!open || !supersedes || open.asked.requester.key !== supersedes.key) return kept;
-      const { approval } = decideOpen(store, open, at, { decision: "superseded", by: supersedes });
+      const by = cancels ?? (open?.asked.requester.key === supersedes?.key ? supersedes : undefined);
+      if (!open || !by) return kept;
+      const { approval } = decideOpen(store, open, at, { decision: cancels ? "cancelled" : "superseded", by });
       return { ...kept, superseded: approval };
+    },
+    async decline(event) {
+      if (isKept(store, `seen:${event}`)) return false;
+      store.kept.set(`seen:${event}`, { value: true, until: store.clock.now() + LIMITS.seenTime });
+      return true;
     },
     async takeover(conversation, lock) {
       const log = store.conversations.get(conversation);
@@ -246,6 +252,7 @@ type Notes =
   | "mark"
   | "marked"
   | "once"
+  | "lease"
   | "putBlob"
   | "getBlob";
 
@@ -271,6 +278,12 @@ function notes(store: Store): Pick<Log, Notes> {
     async once(name, ttlMs) {
       if (isKept(store, `once:${name}`)) return false;
       kept.set(`once:${name}`, { value: true, until: clock.now() + ttlMs });
+      return true;
+    },
+    async lease(name, holder, ttlMs) {
+      const key = `lease:${name}`;
+      if (isKept(store, key) && kept.get(key)?.value !== holder) return false;
+      kept.set(key, { value: holder, until: clock.now() + ttlMs });
       return true;
     },
     putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),

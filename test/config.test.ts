@@ -23,6 +23,7 @@ describe("the configuration", () => {
   test("with nothing set lets nobody do anything and has every default", () => {
     expect(config({})).toEqual({
       slack: null,
+      discord: null,
       model: { apiKey: null, baseUrl: null, model: "gpt-5" },
       redisUrl: "redis://127.0.0.1:6379",
       workspaces: [],
@@ -37,6 +38,7 @@ describe("the configuration", () => {
       approvalMs: 24 * 3_600_000,
       lockMs: 10_000,
       stalledMs: 3_000,
+      path: [],
       secrets: [],
     });
   });
@@ -46,6 +48,8 @@ describe("the configuration", () => {
       SLACK_BOT_TOKEN: "xoxb-1-abc",
       SLACK_APP_TOKEN: "xapp-1-abc",
       SLACK_API_URL: "http://127.0.0.1:4000/api/",
+      DISCORD_TOKEN: "discord-token",
+      DISCORD_API_URL: "http://127.0.0.1:4001/api",
       OPENAI_API_KEY: "sk-secret",
       OPENAI_BASE_URL: "http://127.0.0.1:5000/v1",
       OPENAI_MODEL: "local/model:7b",
@@ -62,9 +66,11 @@ describe("the configuration", () => {
       DECKHAND_APPROVAL_HOURS: "0.5",
       DECKHAND_LOCK_MS: "2000",
       DECKHAND_STALLED_MS: "500",
+      PATH: "/usr/bin:relative::/opt/bin",
     };
     expect(config(env)).toEqual({
       slack: { botToken: "xoxb-1-abc", appToken: "xapp-1-abc", apiUrl: "http://127.0.0.1:4000/api/" },
+      discord: { token: "discord-token", apiUrl: "http://127.0.0.1:4001/api" },
       model: { apiKey: "sk-secret", baseUrl: "http://127.0.0.1:5000/v1", model: "local/model:7b" },
       redisUrl: "redis://:p%40ssword@10.0.0.1:6380/2",
       workspaces: [
@@ -82,7 +88,8 @@ describe("the configuration", () => {
       approvalMs: 1_800_000,
       lockMs: 2000,
       stalledMs: 500,
-      secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "sk-secret", "p@ssword"],
+      path: ["/usr/bin", "/opt/bin"],
+      secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "discord-token", "sk-secret", "p@ssword"],
     });
   });
 

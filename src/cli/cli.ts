@@ -46,8 +46,8 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) => (await import("./trace.ts")).traceCommand(args),
   },
   manifest: {
-    usage: "manifest slack",
-    help: "the app manifest to paste into Slack's app settings",
+    usage: "manifest slack | manifest discord [APPLICATION_ID]",
+    help: "what to set on the platform's pages: Slack's app manifest, or Discord's intents, permissions and invite link",
     run: async (args) => (await import("./manifest.ts")).manifestCommand(args),
   },
 };

@@ -88,7 +88,7 @@ function configChecks(config: Config): Check[] {
       },
     },
     accessCheck(config),
-    slackCheck(config),
+    ...chatChecks(config),
   ];
 }
 
@@ -115,14 +115,26 @@ function accessCheck(config: Config): Check {
   return broken("access", ...unset.map((text) => new DeckhandError("CONFIG", text)));
 }
 
-function slackCheck({ slack }: Config): Check {
-  if (!slack) return broken("slack", NOT_SET.chat);
+function chatChecks({ slack, discord, workspaces }: Config): Check[] {
+  const checks: Check[] = [];
+  if (slack) {
+    const health = async () => (await import("../chat/slack/health.ts")).slackHealth(slack);
+    checks.push(chatCheck("slack", "tokens, scopes and Socket Mode", health));
+  }
+  if (discord) {
+    const watch = workspaces.flatMap((w) => w.channels);
+    const health = async () => (await import("../chat/discord/health.ts")).discordHealth({ ...discord, watch });
+    checks.push(chatCheck("discord", "token, intents and permissions", health));
+  }
+  return checks.length > 0 ? checks : [broken("chat", NOT_SET.chat)];
+}
+
+function chatCheck(name: string, what: string, health: () => Promise<string[]>): Check {
   return {
-    name: "slack",
+    name,
     async look() {
-      const { slackHealth } = await import("../chat/slack/health.ts");
-      const wrong = await slackHealth(slack);
-      return wrong.length > 0 ? { wrong } : { fine: "tokens, scopes and Socket Mode" };
+      const wrong = await health();
+      return wrong.length > 0 ? { wrong } : { fine: what };
     },
   };
 }

@@ -37,6 +37,19 @@ export const SETTINGS = [
     help: "Another address of Slack's Web API, for tests.",
   },
   {
+    name: "DISCORD_TOKEN",
+    parse: oneWord,
+    default: null,
+    help: "Discord bot token, from the application's page Bot.",
+    secret: true,
+  },
+  {
+    name: "DISCORD_API_URL",
+    parse: webAddress,
+    default: null,
+    help: "Another address of Discord's API, for tests.",
+  },
+  {
     name: "OPENAI_API_KEY",
     parse: oneWord,
     default: null,
@@ -59,7 +72,7 @@ export const SETTINGS = [
     name: "REDIS_URL",
     parse: redisAddress,
     default: "redis://127.0.0.1:6379",
-    help: "Redis 7 or newer with AOF and without eviction: redis://:PASSWORD@HOST:PORT.",
+    help: "Redis 6.2 or newer with AOF and without eviction: redis://:PASSWORD@HOST:PORT.",
     secret: true,
   },
   {

@@ -3,7 +3,10 @@
  * README's table of codes is checked against this list by a test.
  */
 export const ERRORS = {
-  BAD_CONVERSATION: ["There is no conversation {}", "Use the form slack:TEAM:CHANNEL:TS; the log lines of `deckhand start` name them."],
+  BAD_CONVERSATION: [
+    "There is no conversation {}",
+    "Use the form slack:TEAM:CHANNEL:TS or discord:SERVER:THREAD; the log lines of `deckhand start` name them.",
+  ],
   BAD_INPUT: ["{}", "See `deckhand --help`."],
   CONFIG: ["The configuration has problems: {}", "Mend each line, then run `deckhand doctor`."],
   NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
@@ -62,6 +65,16 @@ export const ERRORS = {
   SLACK_AUTH: ["Slack refuses the token: {}", "Set SLACK_BOT_TOKEN (xoxb-) and SLACK_APP_TOKEN (xapp-) from the app's pages."],
   SLACK_SCOPE: ["The Slack app lacks what it needs: {}", "Paste `deckhand manifest slack` into the app's manifest, then install it again."],
   SLACK_DOWN: ["Slack does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to slack.com."],
+  DISCORD_AUTH: ["Discord refuses the token: {}", "Set DISCORD_TOKEN to the token from the Bot page of the application's pages."],
+  DISCORD_INTENTS: [
+    "The Discord application lacks what it needs: {}",
+    "Switch it on under Bot, Privileged Gateway Intents, in the application's pages.",
+  ],
+  DISCORD_PERMISSION: [
+    "Deckhand may not do in Discord what it needs: {}",
+    "Open the link of `deckhand manifest discord` once more, and look at the permissions of the channel itself.",
+  ],
+  DISCORD_DOWN: ["Discord does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to discord.com."],
   INTERNAL: ["Something went wrong in Deckhand: {}", "Nothing is lost. Please report it with `deckhand trace` of this thread."],
 } as const satisfies Record<string, readonly [what: string, mend: string]>;
 

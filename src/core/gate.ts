@@ -1,11 +1,13 @@
 import { LIMITS } from "../limits.ts";
 import type { Reason } from "./entry.ts";
-import { ask, HIDDEN, type Finding, type Walk } from "./gate/finding.ts";
+import { ask, HIDDEN, type Finding, ODD_BLANK, type Walk } from "./gate/finding.ts";
 import { innerScript, walkText } from "./gate/walk.ts";
 import type { Judgement, Place } from "./ports.ts";
 
 /** A card holds no more reasons than a person reads. */
 const MOST_REASONS = 8;
+/** These are told first, and never crowded out by the rest. */
+const GRAVE = ["unreadable", "too-long", "unparsed", "outside", "secrets", "network", "delete", "install", "perms", "history", "process"];
 /** The longest line that is judged has about 20,000 parts; what needs more repeats itself without end. */
 const MOST_PARTS = 24_000;
 
@@ -26,6 +28,8 @@ export function judge(command: string, place: Place): Judgement {
   } else {
     look(command, walk);
   }
+  if (findings.length > 0 && ODD_BLANK.test(command))
+    ask(walk, "unreadable", "the line contains blanks that bash does not take for blanks");
   return judgementOf(findings);
 }
 
@@ -46,7 +50,15 @@ function judgementOf(findings: Finding[]): Judgement {
   const first = kept[0];
   if (first === undefined) return { verdict: "auto", reasons: [], rule: "read-only" };
   const rule = denied.length > 0 ? `refused/${first.code}` : `ask/${first.code}`;
-  return { verdict: first.verdict, reasons: [...reasons.values()].slice(0, MOST_REASONS), rule };
+  return { verdict: first.verdict, reasons: shortened([...reasons.values()]), rule };
+}
+
+function shortened(reasons: Reason[]): Reason[] {
+  const rank = ({ code }: Reason): number => (GRAVE.includes(code) ? GRAVE.indexOf(code) : GRAVE.length);
+  const sorted = reasons.toSorted((one, other) => rank(one) - rank(other));
+  if (sorted.length <= MOST_REASONS) return sorted;
+  const left = sorted.length - MOST_REASONS + 1;
+  return [...sorted.slice(0, MOST_REASONS - 1), { code: "more", text: `and ${left} more reasons that do not fit here` }];
 }
 
 /** UTF-8 bytes; long lines are not encoded to find out. */

@@ -18,10 +18,17 @@ interface Arrival {
 
 /** What can arrive from a platform. Every kind walks the same corridor through `core/intake.ts`. */
 export type Inbound =
-  | (Arrival & { kind: "mention"; text: string; files?: MessageFile[] })
+  | (Arrival & {
+      kind: "mention";
+      text: string;
+      files?: MessageFile[];
+      /** Makes the thread where the platform has none yet; called when the mention counts and before it is kept. Twice is once. */
+      open?: () => Promise<void>;
+    })
   /** A message in a thread that does not mention the bot. `elsewhere`: it plainly addresses another person. */
   | (Arrival & { kind: "reply"; text: string; elsewhere: boolean; files?: MessageFile[] })
   | (Arrival & { kind: "edit"; message: string; text: string })
+  /** The platform vouches that the message is gone; `by` need not be its writer. */
   | (Arrival & { kind: "remove"; message: string })
   | (Arrival & { kind: "press"; action: "approve" | "deny"; approval: string; reason?: string })
   | (Arrival & { kind: "stop" });
@@ -35,6 +42,23 @@ export function parseSlackThread(key: string): { team: string; channel: string; 
 
 export function slackThread(team: string, channel: string, ts: string): Thread {
   return { platform: "slack", key: `slack:${team}:${channel}:${ts}`, channel: `slack:${channel}` };
+}
+
+/** Parses `discord:G1:T1`; `guild` is null for a direct channel (`discord:dm:C1`). Throws BAD_CONVERSATION on anything else. */
+export function parseDiscordThread(key: string): { guild: string | null; channel: string } {
+  const match = /^discord:(dm|\d+):(\d+)$/.exec(key);
+  if (!match) throw new DeckhandError("BAD_CONVERSATION", key);
+  return { guild: match[1] === "dm" ? null : (match[1] as string), channel: match[2] as string };
+}
+
+/** `channel` is the thread's own id, `parent` the channel that it belongs to; a direct channel is both. */
+export function discordThread(guild: string | null, channel: string, parent: string): Thread {
+  return { platform: "discord", key: `discord:${guild ?? "dm"}:${channel}`, channel: `discord:${parent}` };
+}
+
+/** The platform's own ids of those channel keys that are on it. */
+export function channelIds(platform: string, keys: string[]): string[] {
+  return keys.filter((key) => key.startsWith(`${platform}:`)).map((key) => key.slice(platform.length + 1));
 }
 
 /** What is said in a thread or typed as a whole message to end the work. */

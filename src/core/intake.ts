@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
 import { lateAnswer, pressRefusal } from "./approval.ts";
-import { fold, openApproval } from "./conversation.ts";
+import { fold } from "./conversation.ts";
 import { type Entry, type NewEntry, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
@@ -50,7 +50,7 @@ async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
   if ("problem" in pick) {
     deps.trace.warn("no-workspace", { channel: inbound.thread.channel, hint: `DECKHAND_CHANNELS=${inbound.thread.channel}=NAME` });
     if (anyHere && !mayAsk(access, inbound.by, anyHere)) return await notAllowed(inbound, deps);
-    return { whisper: pick.problem };
+    return await refuse(inbound, pick.problem, deps);
   }
   return await hearIn(pick.workspace, inbound, pick, true, deps);
 }
@@ -83,10 +83,10 @@ function notHere(workspace: string): string {
 async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: boolean, deps: IntakeDeps): Promise<Reply> {
   if (!mayAsk(deps.access, inbound.by, workspace)) return toBot ? await notAllowed(inbound, deps) : {};
   if (toBot && saysStop(inbound.text) && (await deps.log.head(inbound.thread.key))) return await stop(inbound, deps);
-  if ("problem" in words) return toBot ? { whisper: words.problem } : {};
+  if ("problem" in words) return toBot ? await refuse(inbound, words.problem, deps) : {};
   const { text } = words;
   if (inbound.kind === "mention" && text.trim() === "" && !inbound.files?.length) {
-    return { whisper: "Tell me what to do, in the same message as the mention." };
+    return await refuse(inbound, "Tell me what to do, in the same message as the mention.", deps);
   }
   const entry: NewEntry<"message"> = {
     type: "message",
@@ -97,6 +97,7 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
     ...(inbound.files ? { files: inbound.files } : {}),
   };
   const { platform, key, channel } = inbound.thread;
+  if (inbound.kind === "mention" && inbound.open && !(await deps.log.head(key))) await inbound.open();
   const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
   await keep({ ...base(inbound, deps), opened, entry, wakes: toBot, ...(toBot ? { supersedes: inbound.by } : {}) }, workspace, deps);
   return {};
@@ -123,9 +124,15 @@ async function ring(conversation: string, workspace: string, wakes: boolean, dep
   }
 }
 
+/** What was refused once must not run when it comes again and the configuration has changed meanwhile. */
+async function refuse(inbound: Inbound, whisper: string, deps: IntakeDeps): Promise<Reply> {
+  return (await deps.log.decline(inbound.event)) ? { whisper } : {};
+}
+
 async function notAllowed(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
   const hint = `To allow this person, add ${inbound.by.key} to DECKHAND_USERS.`;
   deps.trace.warn("not-allowed", { person: inbound.by.key, kind: inbound.by.kind, conversation: inbound.thread.key, hint });
+  if (!(await deps.log.decline(inbound.event))) return {};
   const first = await deps.log.once(`told:${inbound.by.key}:${inbound.thread.key}`, LIMITS.seenTime);
   if (!first) return {};
   const who = inbound.by.kind === "member" ? "You are not on" : "Guests and people from other organisations are not on";
@@ -134,11 +141,12 @@ async function notAllowed(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
 
 async function amend(inbound: Inbound, entry: NewEntry<"edited" | "removed">, deps: IntakeDeps): Promise<Reply> {
   const head = await deps.log.head(inbound.thread.key);
-  if (!head || !mayAsk(deps.access, inbound.by, head.workspace)) return {};
+  if (!head) return {};
   const entries = await deps.log.read(inbound.thread.key, 0);
-  const own = entries.find((e) => isEntry(e, "message") && e.event === entry.event && e.by.key === inbound.by.key);
-  if (!own) return {};
-  await keep({ ...base(inbound, deps), entry: { ...entry, parent: own.seq }, wakes: entry.type === "removed" }, head.workspace, deps);
+  const changed = entries.filter((e) => isEntry(e, "message")).find((e) => e.event === entry.event);
+  const by = inbound.kind === "remove" ? changed?.by : inbound.by;
+  if (!changed || changed.by.key !== by?.key || !mayAsk(deps.access, by, head.workspace)) return {};
+  await keep({ ...base(inbound, deps), entry: { ...entry, parent: changed.seq }, wakes: entry.type === "removed" }, head.workspace, deps);
   return {};
 }
 
@@ -149,13 +157,8 @@ async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
   const state = fold(await deps.log.read(inbound.thread.key, 0));
   const entry: NewEntry<"stop"> = { type: "stop", event: inbound.event, by: inbound.by };
   // Kept also when nothing runs: the same word delivered again must not stop what began meanwhile.
-  const kept = await keep({ ...base(inbound, deps), entry, wakes: true }, head.workspace, deps);
-  if (kept.kind === "duplicate") return {};
-  if (!state.turn) return { whisper: "Nothing is running in this thread." };
-  const asked = openApproval(state)?.asked;
-  // The worker would close it too, but a press may come before it does.
-  if (asked) await deps.log.decide(asked.approval, deps.clock.now(), { decision: "cancelled", by: inbound.by });
-  return {};
+  const kept = await keep({ ...base(inbound, deps), entry, wakes: true, cancels: inbound.by }, head.workspace, deps);
+  return kept.kind === "duplicate" || state.turn ? {} : { whisper: "Nothing is running in this thread." };
 }
 
 async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {

@@ -12,6 +12,8 @@ export interface ArrivalRecord {
   wakes: boolean;
   /** The writer: an open approval that this person asked for is superseded. */
   supersedes?: Person;
+  /** Who stops the work: an open approval is cancelled, whoever asked for it. */
+  cancels?: Person;
 }
 
 export type Ingested =
@@ -58,6 +60,8 @@ export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"
 export interface Log {
   /** Dedupes, opens, appends and marks the conversation dirty in one act. Twice: `duplicate`. */
   ingest(record: ArrivalRecord): Promise<Ingested>;
+  /** An arrival that is not kept: delivered again it will be a duplicate. False when it was heard before. */
+  decline(event: string): Promise<boolean>;
   /** Raises the epoch: later appends under an older epoch are refused. `lost` when `lock` is no longer held. */
   takeover(conversation: string, lock: WakeLock): Promise<Takeover>;
   /** Appends under the epoch. Twice with the same `op`: the same entries come back, nothing is added. */
@@ -101,6 +105,11 @@ export interface Log {
   marked(name: string): Promise<string | null>;
   /** True the first time within `ttlMs`. */
   once(name: string, ttlMs: number): Promise<boolean>;
+  /**
+   * Takes what one holder at a time may have, or keeps it: for `ttlMs` from now. False when somebody else has it.
+   * Its holder gives it up with a `ttlMs` of 0.
+   */
+  lease(name: string, holder: string, ttlMs: number): Promise<boolean>;
   putBlob(key: string, data: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(key: string): Promise<Uint8Array | null>;
   close(): Promise<void>;

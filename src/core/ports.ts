@@ -114,9 +114,10 @@ export interface Chat {
   buckets(thread: string, act: "send" | "edit" | "status"): Bucket[];
   /** Sends one chunk; `nonce` goes with it. Throws ChatError only. Returns the message's id. */
   send(thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string>;
-  edit(thread: string, ref: string, chunk: Chunk): Promise<void>;
-  /** The message sent under this nonce at or after `since`, if it is there. Throws ChatError. */
-  find(thread: string, nonce: string, since: number): Promise<string | null>;
+  /** Makes a message show this chunk. Where it had to be sent anew: the new id. Throws ChatError. */
+  edit(thread: string, ref: string, chunk: Chunk): Promise<string | void>;
+  /** The message sent under this nonce at or after `since`, if it is there; `chunk` is what it would be now. Throws ChatError. */
+  find(thread: string, nonce: string, since: number, chunk?: Chunk): Promise<string | null>;
 }
 
 // ---- the model ---------------------------------------------------------------------------------------------

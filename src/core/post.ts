@@ -4,6 +4,8 @@ export interface Post {
   key: string;
   lane: Lane;
   blocks: Block[];
+  /** Of a status: somebody is at work, which some platforms can show. */
+  working?: boolean;
   /** The whole of something whose head and tail are in `blocks`. */
   file?: { name: string; blob: string };
 }

@@ -75,7 +75,8 @@ class ThreadPoster {
     const outcome = await this.postDue(view.due, chat);
     if (outcome !== "done") return outcome;
     this.state.cursor = view.seq;
-    for (const { post } of view.statuses) {
+    const cards = view.due.filter((d) => d.post.lane === "approval");
+    for (const { post } of [...cards, ...view.statuses]) {
       if (!this.state.sent[post.key]) continue;
       const edited = await this.deliver(post, chat);
       if (edited !== "done") return edited;
@@ -93,7 +94,9 @@ class ThreadPoster {
     while (due.length > 0) {
       const bundle = this.bundle(due);
       const outcome = await this.deliver(bundle.post, chat);
-      if (outcome !== "done") return outcome;
+      // An edit has its own, smaller budget: what is new does not wait for it.
+      const later = typeof outcome === "object" && "waitMs" in outcome && this.isThere(bundle.post, chat);
+      if (outcome !== "done" && !later) return outcome;
       due = due.slice(bundle.count);
       this.state.cursor = Math.max(this.state.cursor, (due[0]?.seq ?? bundle.seq + 1) - 1);
     }
@@ -114,17 +117,25 @@ class ThreadPoster {
     return { post: { key: `fold:${first.seq}-${last.seq}`, lane: "output", blocks }, count: run, seq: last.seq };
   }
 
+  private isThere(post: Post, chat: Chat): boolean {
+    return (this.state.sent[post.key]?.refs.length ?? 0) >= chat.layout(post).length;
+  }
+
   /** Sends a post; of what is there already it edits what reads otherwise. Twice is the same as once. */
   private async deliver(post: Post, chat: Chat): Promise<Outcome> {
     const record = (this.state.sent[post.key] ??= { refs: [], shows: [] });
-    for (const [index, chunk] of chat.layout(post).entries()) {
+    const chunks = chat.layout(post);
+    // What a longer form of the post took is emptied: its buttons must not stay.
+    while (chunks.length < record.refs.length) chunks.push(plainly("…", { ...post, blocks: [] }, chat));
+    for (const [index, chunk] of chunks.entries()) {
       const shows = this.deps.ids.digest(JSON.stringify(chunk));
+      const piece = { chunk, post, index, shows };
       if (record.refs[index] === undefined) {
-        const sent = await this.send({ chunk, post, index, shows }, record, chat);
+        const sent = await this.send(piece, record, chat);
         if (sent !== "done") return sent;
       }
       if (record.shows[index] === shows) continue;
-      const edited = await this.edit(record.refs[index] as string, chunk, post, chat);
+      const edited = await this.edit(piece, record.refs, chat);
       if (edited !== "done") return edited;
       record.shows[index] = shows;
       if ((await this.save()) === "fenced") return "fenced";
@@ -132,18 +143,18 @@ class ThreadPoster {
     return "done";
   }
 
-  private async edit(ref: string, chunk: Chunk, post: Post, chat: Chat): Promise<Outcome> {
+  private async edit({ chunk, post, index }: Piece, refs: string[], chat: Chat): Promise<Outcome> {
     const buckets = chat.buckets(this.thread, post.lane === "status" ? "status" : "edit");
     const { waitMs } = await this.deps.limiter.take(buckets, this.deps.clock.now());
     if (waitMs > 0) return { waitMs };
     if (this.signal.aborted) return "fenced";
     try {
-      await chat.edit(this.thread, ref, chunk);
+      refs[index] = (await chat.edit(this.thread, refs[index] as string, chunk)) ?? (refs[index] as string);
       return "done";
     } catch (thrown) {
       const refusal = refusalOf(thrown);
       this.deps.trace.warn("edit-failed", { conversation: this.thread, key: post.key, code: refusal.code });
-      if (refusal.kind === "refused") return await this.editPlainly(ref, chunk, post, chat);
+      if (refusal.kind === "refused") return await this.editPlainly(refs[index] as string, chunk, post, chat);
       return await this.comeAgain(refusal, buckets[0]?.name ?? "");
     }
   }
@@ -165,7 +176,7 @@ class ThreadPoster {
     const buckets = chat.buckets(this.thread, "send");
     const { pending } = this.state;
     try {
-      const found = pending?.nonce === nonce ? await chat.find(this.thread, nonce, pending.at) : null;
+      const found = pending?.nonce === nonce ? await chat.find(this.thread, nonce, pending.at, item.chunk) : null;
       if (pending && found !== null) return await this.sent(record, found, pending.shows);
       const { waitMs } = await this.deps.limiter.take(buckets, this.deps.clock.now());
       if (waitMs > 0) return { waitMs };
@@ -249,11 +260,14 @@ function hasButtons(due: Due[], key: string): boolean {
   return last?.post.blocks.some((b) => b.kind === "buttons") ?? false;
 }
 
-/** Words alone, with the buttons of the post: a card without them could never be decided. */
+/** Words alone, in one message, with the buttons of the post: a card without them could never be decided. */
 function plainly(text: string, post: Post, chat: Chat): Chunk {
   const buttons = post.blocks.filter((block) => block.kind === "buttons");
-  const blocks: Block[] = [{ kind: "text", text: headAndTail(text, 2_000) }, ...buttons];
-  return chat.layout({ key: "", lane: post.lane, blocks }).at(-1) as Chunk;
+  for (let max = 2_000; ; max /= 2) {
+    const blocks: Block[] = [{ kind: "text", text: headAndTail(text, Math.floor(max)) }, ...buttons];
+    const chunks = chat.layout({ key: "", lane: post.lane, blocks });
+    if (chunks.length === 1 || max < 500) return chunks.at(-1) as Chunk;
+  }
 }
 
 function shorten(block: Block): Block {

@@ -199,7 +199,8 @@ function statusPost(turn: TurnView, state: State, banner: string | null): Post {
     const value = state.opened?.thread ?? "";
     blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
   }
-  return { key: `status:${turn.first.seq}`, lane: "status", blocks };
+  const working = !isOver(turn) && !openApproval(state);
+  return { key: `status:${turn.first.seq}`, lane: "status", blocks, working };
 }
 
 /** One line for what goes on. A call that is about to run already counts as running: every edit costs budget. */

@@ -21,7 +21,8 @@ export async function modelHealth(options: OpenaiOptions): Promise<string> {
     return `${where} answers, but its list of models lacks ${options.model}: check OPENAI_MODEL if requests fail`;
   } catch (thrown) {
     const error = modelError(thrown, { baseUrl: base, secret: options.apiKey, now: Date.now() });
-    if (error.code === "MODEL_URL" && (await takesRequests(base, options.apiKey))) return `${options.model} at ${where}, which lists no models`;
+    if (error.code === "MODEL_URL" && (await takesRequests(base, options.apiKey)))
+      return `${options.model} at ${where}, which lists no models`;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 -- KEYS[7] seen:<event>
 local seen = KEYS[7]
 local conv, at, keep, seen_time, wakes, kind = unpack(ARGV, 1, 6)
-local opened, workspace, channel, entry, person, superseded = unpack(ARGV, 7, 12)
+-- `requester`: whose open approval `closing` decides; `*` whosoever, empty nobody's
+local opened, workspace, channel, entry, requester, closing = unpack(ARGV, 7, 12)
 
 if redis.call('EXISTS', seen) == 1 then return { 'duplicate' } end
 if redis.call('HEXISTS', state, 'seq') == 0 then
@@ -16,9 +17,9 @@ if kind == 'stop' then redis.call('HSET', state, 'stop', seq) end
 
 local last, closes = seq, ''
 local approval = redis.call('HGET', state, 'ap')
-if approval and person ~= '' and redis.call('HGET', record(approval), 'requester') == person then
+if approval and (requester == '*' or redis.call('HGET', record(approval), 'requester') == requester) then
   closes = approval
-  last = decided(approval, at, superseded, keep)
+  last = decided(approval, at, closing, keep)
 end
 if wakes == '1' or closes ~= '' then wake(conv, last, at) end
 grown(conv, at)

@@ -10,6 +10,7 @@ export const KEYS = {
   seen: (event: string) => `${PREFIX}:seen:${event}`,
   mark: (name: string) => `${PREFIX}:mark:${name}`,
   once: (name: string) => `${PREFIX}:once:${name}`,
+  lease: (name: string) => `${PREFIX}:lease:${name}`,
   blob: (key: string) => `${PREFIX}:blob:${key}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */

@@ -38,23 +38,27 @@ function growing(conversation: string): string[] {
   return [KEYS.state(conversation), KEYS.log(conversation), KEYS.dirty, KEYS.postsDirty, KEYS.open, KEYS.approvalsDue];
 }
 
-function acts(connection: Connection): Pick<Log, "ingest" | "takeover" | "append" | "settle"> {
+function acts(connection: Connection): Pick<Log, "ingest" | "decline" | "takeover" | "append" | "settle"> {
   const ingest = script(connection, "entries.lua", "ingest.lua");
   const takeover = script(connection, "takeover.lua");
   const append = script(connection, "entries.lua", "append.lua");
   const settle = script(connection, "settle.lua");
   return {
-    async ingest({ conversation, event, at, opened, entry, wakes, supersedes }): Promise<Ingested> {
-      const closing = supersedes ? JSON.stringify({ type: "approval-decided", decision: "superseded", by: supersedes }) : "";
+    async ingest({ conversation, event, at, opened, entry, wakes, supersedes, cancels }): Promise<Ingested> {
+      const [decision, by, requester] = cancels ? ["cancelled", cancels, "*"] : ["superseded", supersedes, supersedes?.key ?? ""];
+      const closing = JSON.stringify({ type: "approval-decided", decision, by });
       const args = [conversation, at, LIMITS.approvalMemory, LIMITS.seenTime, wakes ? 1 : 0, entry.type];
       const head = opened ? [JSON.stringify(opened), opened.workspace, opened.channel] : ["", "", ""];
       const reply = (await ingest(
         [...growing(conversation), KEYS.seen(event)],
-        [...args, ...head, JSON.stringify(entry), supersedes?.key ?? "", closing],
+        [...args, ...head, JSON.stringify(entry), requester, closing],
       )) as ["duplicate" | "unknown"] | ["appended", number, string, string];
       if (reply[0] !== "appended") return { kind: reply[0] };
       const [kind, seq, workspace, superseded] = reply;
       return { kind, seq, workspace, ...(superseded ? { superseded } : {}) };
+    },
+    async decline(event) {
+      return (await connection.ask((client) => client.set(KEYS.seen(event), 0, "PX", LIMITS.seenTime, "NX"))) === "OK";
     },
     async takeover(conversation, lock): Promise<Takeover> {
       const reply = await takeover([KEYS.state(conversation), lock.key], [lock.token]);

@@ -1,5 +1,5 @@
 import type { Log } from "../core/log.ts";
-import type { Connection } from "./connect.ts";
+import { type Connection, script } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 
 /** What a sweeper looks at in one go. */
@@ -10,11 +10,12 @@ export function notes(
   connection: Connection,
 ): Pick<
   Log,
-  "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "putBlob" | "getBlob"
+  "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "lease" | "putBlob" | "getBlob"
 > {
   async function oldest(key: string, until: number): Promise<string[]> {
     return await connection.ask((client) => client.zrangebyscore(key, "-inf", until, "LIMIT", 0, SWEEP_AT_ONCE));
   }
+  const lease = script(connection, "lease.lua");
   return {
     async dirtySince(before) {
       const conversations = await oldest(KEYS.dirty, before);
@@ -43,6 +44,9 @@ export function notes(
     },
     async once(name, ttlMs) {
       return (await connection.ask((client) => client.set(KEYS.once(name), 1, "PX", ttlMs, "NX"))) === "OK";
+    },
+    async lease(name, holder, ttlMs) {
+      return (await lease([KEYS.lease(name)], [holder, ttlMs])) === 1;
     },
     async putBlob(key, data, ttlMs) {
       await connection.ask((client) => client.set(KEYS.blob(key), Buffer.from(data), "PX", ttlMs));

@@ -18,7 +18,7 @@ export interface BwrapPlan {
 /** Where the conversation's home stands inside. */
 export const HOME = "/home/agent";
 
-/** The full command line: launcher, bubblewrap, limits, supervisor. fd 3 is the seccomp program, fd 4 the status. */
+/** The full command line: launcher, bubblewrap, limits, supervisor. fd 3 is the seccomp program, fd 4 the status, fd 5 the workspace. */
 export function bwrapArgs(plan: BwrapPlan): string[] {
   return [
     ...launcher(plan.user, plan.lock),
@@ -48,7 +48,8 @@ function files(plan: BwrapPlan): string[] {
     ...["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
     ...["--dev", "/dev", "--size", String(LIMITS.commandShm), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--bind", plan.tmp, "/tmp", "--bind", plan.home, HOME, "--bind", plan.sess, "/run/sess"],
-    ...["--bind", plan.workspace, plan.workspace, "--remount-ro", "/", "--chdir", plan.cwd],
+    // By its descriptor: while this waits for the lock, a command in a folder above could put a link in its place.
+    ...["--bind-fd", "5", plan.workspace, "--remount-ro", "/", "--chdir", plan.cwd],
   ];
 }
 

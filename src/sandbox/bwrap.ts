@@ -26,7 +26,7 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
     const lock = lockFile(options.stateDir, spec.workspace, user);
     const { workspace, cwd, command } = spec;
     const argv = bwrapArgs({ user, lock, etc: staged(user), ...folders, workspace, cwd, command });
-    return { argv, env: { PATH: options.path ?? SYSTEM_PATH }, cwd: "/", seccomp };
+    return { argv, env: { PATH: options.path ?? SYSTEM_PATH }, cwd: "/", seccomp, workspace };
   }
 
   const sandbox = createRun(options, plan);

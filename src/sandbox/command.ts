@@ -1,12 +1,13 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { constants } from "node:os";
+import { closeSync, constants, openSync, readlinkSync } from "node:fs";
+import { constants as system } from "node:os";
 import type { Readable } from "node:stream";
 import type { RunEnd } from "../core/entry.ts";
+import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
 import { type Capture, capture, liveFeed } from "./capture.ts";
 import { READY } from "./launch.ts";
-import type { Ended, Job } from "./messages.ts";
+import { type Ended, type Job, MOVED } from "./messages.ts";
 import type { OutputPipe } from "./pipes.ts";
 
 /** One command's life in the runner. */
@@ -50,7 +51,7 @@ export function startCommand(
   } catch (thrown) {
     closeSync(pipe.write);
     pipe.close();
-    return { stop: () => {}, ended: Promise.resolve(refusal(String(thrown))) };
+    return { stop: () => {}, ended: Promise.resolve(refusal(messageOf(thrown))) };
   }
   closeSync(pipe.write);
   const life: Life = {
@@ -63,13 +64,25 @@ export function startCommand(
 /** Opens the seccomp program anew each time: bubblewrap reads it to its end. */
 function begin(job: Job, write: number): ChildProcess {
   const [file, ...args] = job.argv as [string, ...string[]];
-  const program = job.seccomp === null ? null : openSync(job.seccomp, "r");
-  const stdio: StdioOptions = ["pipe", write, "pipe", ...(program === null ? [] : [program, "pipe" as const])];
+  const opened: number[] = [];
+  const open = (fd: number): number => (opened.push(fd), fd);
   try {
+    const stdio: StdioOptions = ["pipe", write, "pipe"];
+    if (job.seccomp !== null) stdio.push(open(openSync(job.seccomp, "r")), "pipe");
+    if (job.workspace !== null) stdio.push(open(openFolder(job.workspace)));
     return spawn(file, args, { cwd: job.cwd, env: job.env, stdio, detached: true });
   } finally {
-    if (program !== null) closeSync(program);
+    for (const fd of opened) closeSync(fd);
   }
+}
+
+/** A descriptor cannot be led elsewhere any more: what it says of itself is where it is. */
+function openFolder(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const real = readlinkSync(`/proc/self/fd/${fd}`);
+  if (real === path) return fd;
+  closeSync(fd);
+  throw new Error(`${MOVED} ${real}`);
 }
 
 async function follow(life: Life, live: (data: Uint8Array) => void): Promise<Ended> {
@@ -166,7 +179,7 @@ function verdict(life: Life): Ended {
   const ended = { ...life.captured.end(), ms: life.went === null ? 0 : performance.now() - life.went, words: "" };
   if (life.reason !== null) return { ...ended, how: life.reason, exit: null };
   if (life.went === null) return refusal(life.words.replace(READY, "").trim() || `ended with ${exitCode ?? signalCode}`);
-  const own = exitCode ?? 128 + constants.signals[signalCode as NodeJS.Signals];
+  const own = exitCode ?? 128 + system.signals[signalCode as NodeJS.Signals];
   const exit = life.job.seccomp === null ? own : life.status;
   // Somebody ended the sandbox itself (the kernel when memory ran out): how the command fared is unknown.
   return exit === null ? { ...ended, how: "interrupted", exit } : { ...ended, how: "exited", exit };

@@ -31,7 +31,8 @@ export function prepareState(stateDir: string): void {
 
 /** A conversation's folders: its run user's own, in a folder that this user cannot change. */
 export function conversationFolders(stateDir: string, conversation: string, user: RunUser): Folders {
-  const base = join(stateDir, "c", digest(conversation));
+  // Each run user's own: what another one left in there would be closed to this one, or in its way.
+  const base = join(stateDir, "c", digest(`${user.uid}:${user.gid} ${conversation}`));
   mkdirSync(base, { recursive: true });
   passThrough(base);
   const own = (name: string) => {

@@ -51,5 +51,11 @@ export function commandEnv(home: string): Record<string, string> {
     PAGER: "cat",
     GIT_PAGER: "cat",
     GIT_TERMINAL_PROMPT: "0",
+    // A folder that only looks like a bare repository, as any clone may bring one, does not say what git starts.
+    GIT_CONFIG_COUNT: "2",
+    GIT_CONFIG_KEY_0: "safe.bareRepository",
+    GIT_CONFIG_VALUE_0: "explicit",
+    GIT_CONFIG_KEY_1: "core.fsmonitor",
+    GIT_CONFIG_VALUE_1: "false",
   };
 }

@@ -1,5 +1,8 @@
 import type { RunEnd } from "../core/entry.ts";
 
+/** Begins the words of a call whose workspace was not where it was when it was checked. */
+export const MOVED = "it now leads to";
+
 /** One command as the runner gets it: words to start, nothing to decide. */
 export interface Job {
   argv: string[];
@@ -7,6 +10,8 @@ export interface Job {
   cwd: string;
   /** The seccomp program's file, opened as fd 3; fd 4 then carries bubblewrap's status. Null without bubblewrap. */
   seccomp: string | null;
+  /** The folder that is opened as fd 5, only when it is still at this very path. Null without bubblewrap. */
+  workspace: string | null;
   /** Who may open /dev/stdout again: the run user, when we are root. */
   owner: { uid: number; gid: number } | null;
   /** Counted from the moment when the command itself starts. */

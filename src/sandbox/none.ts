@@ -19,7 +19,7 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     const limits = ["prlimit", "--core=0:0", `--nofile=${LIMITS.commandFiles}:${LIMITS.commandFiles}`, "--"];
     const lock = lockFile(options.stateDir, spec.workspace, user);
     const argv = [...launcher(user, lock), ...limits, "env", "-C", spec.cwd, ...supervised(spec.command)];
-    return { argv, env: commandEnv(home), cwd: "/", seccomp: null };
+    return { argv, env: commandEnv(home), cwd: "/", seccomp: null, workspace: null };
   }
 
   async function selfTest(workspace: string): Promise<SandboxReport> {

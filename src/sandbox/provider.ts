@@ -7,7 +7,7 @@ import { LIMITS } from "../limits.ts";
 import { prepareState } from "./folders.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
 import { liveText } from "./live.ts";
-import type { Job } from "./messages.ts";
+import { type Job, MOVED } from "./messages.ts";
 import { createRunner, RUNNER_DIED, type Runner } from "./runner.ts";
 import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
 
@@ -17,7 +17,7 @@ export interface SandboxOptions extends WorkspaceOptions {
 }
 
 /** What one provider knows: how a command's words become a job. May throw a DeckhandError. */
-export type Plan = (spec: RunSpec, user: RunUser) => Pick<Job, "argv" | "env" | "cwd" | "seccomp">;
+export type Plan = (spec: RunSpec, user: RunUser) => Pick<Job, "argv" | "env" | "cwd" | "seccomp" | "workspace">;
 
 /** Everything that the providers share: checks before, the runner, the shape of the result. */
 export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "run" | "close"> {
@@ -104,6 +104,7 @@ function refused(error: DeckhandError): RunResult {
 function meaning(words: string, spec: RunSpec): DeckhandError {
   const said = words.trim().split("\n").join("; ");
   if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
+  if (said.startsWith(MOVED)) return new DeckhandError("WORKSPACE_REFUSED", `${spec.workspace} (${said})`);
   if (said.startsWith(RUNNER_DIED)) return new DeckhandError("SANDBOX_RUNNER", said.slice(RUNNER_DIED.length).trim());
   // A folder of the PATH that the run user cannot open, in which it may be, looks like a program that may not be run.
   const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file|EACCES|Permission denied)/.exec(said)?.[1];

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENTS, SCOPES } from "../../src/chat/slack/manifest.ts";
 import { COMMAND_NAMES } from "../../src/cli/cli.ts";
-import { type TestRedis, freePort, startRedis } from "../support/redis.ts";
-import { type TestWorkspace, makeWorkspace, processesWith, uniqueSleep, until } from "../support/workspace.ts";
+import { type TestRedis, freePort, startRedis, until } from "../support/redis.ts";
+import { type TestWorkspace, makeWorkspace, processesWith, uniqueSleep } from "../support/workspace.ts";
 import { DECKHAND, deckhand, shell, start } from "./kit.ts";
 
 let place: TestWorkspace;

@@ -33,7 +33,7 @@ describe.concurrent("deckhand demo", () => {
     expect(stdout).toMatch(/The branch is \*\*main\*\*, and `test_output` now holds 3 files/);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(leftovers()).toEqual([]);
-  }, 90_000);
+  });
 
   test("asks at a terminal until it is told y or n; n runs nothing, and it ends with 0", async () => {
     const { env, leftovers } = corner();
@@ -48,7 +48,7 @@ describe.concurrent("deckhand demo", () => {
     expect(stdout).not.toMatch(/\| \$ mkdir/);
     expect(code).toBe(0);
     expect(leftovers()).toEqual([]);
-  }, 90_000);
+  });
 
   test("takes y at a terminal", async () => {
     const { env, leftovers } = corner();
@@ -59,22 +59,26 @@ describe.concurrent("deckhand demo", () => {
     expect(stdout).toMatch(/Approved by Ann[\s\S]*now holds 3 files/);
     expect(code).toBe(0);
     expect(leftovers()).toEqual([]);
-  }, 90_000);
+  });
 
   test.each([
     ["Ctrl-C", "\x03"],
     ["Ctrl-C while it waits by itself", null],
-  ])("ended by %s, it leaves nothing and ends with 130", async (_name, key) => {
-    const { env, leftovers } = corner();
-    const running = start(key === null ? [DECKHAND, "demo"] : onTerminal(DECKHAND, "demo"), { env });
-    await running.says(key === null ? /Ann presses Approve in/ : /Approve\? \[y\/n\] /);
-    if (key === null) running.kill("SIGINT");
-    else running.type(key);
-    const { code, stdout } = await running.ended;
-    expect(stdout).not.toMatch(/Approved by|Denied by|Something went wrong/);
-    expect(code).toBe(130);
-    expect(leftovers()).toEqual([]);
-  }, 90_000);
+  ])(
+    "ended by %s, it leaves nothing and ends with 130",
+    async (_name, key) => {
+      const { env, leftovers } = corner();
+      const running = start(key === null ? [DECKHAND, "demo"] : onTerminal(DECKHAND, "demo"), { env });
+      await running.says(key === null ? /Ann presses Approve in/ : /Approve\? \[y\/n\] /);
+      if (key === null) running.kill("SIGINT");
+      else running.type(key);
+      const { code, stdout } = await running.ended;
+      expect(stdout).not.toMatch(/Approved by|Denied by|Something went wrong/);
+      expect(code).toBe(130);
+      expect(leftovers()).toEqual([]);
+    },
+    90_000,
+  );
 
   test.each([
     ["bwrap", /bubblewrap is not installed.*\(SANDBOX_MISSING\)\n$/],

@@ -52,8 +52,7 @@ interface Report extends Ended {
 
 async function doctor(more: Record<string, string | undefined> = {}): Promise<Report> {
   const ended = await deckhand(["doctor"], { env: { ...env, ...more } });
-  const of = (word: string) =>
-    ended.stdout.split("\n").flatMap((line) => (line.startsWith(word) ? [line.slice(word.length).trim()] : []));
+  const of = (word: string) => ended.stdout.split("\n").flatMap((line) => (line.startsWith(word) ? [line.slice(word.length).trim()] : []));
   expect(ended.stdout).not.toMatch(/\[object|^ +at |undefined/m);
   expect(ended.stderr).toBe("");
   return { ...ended, ok: of("ok "), failed: of("FAIL ") };
@@ -92,7 +91,9 @@ test("a wrong configuration: every problem at once, with its setting", async () 
 
 describe("programs", () => {
   test.each(["git", "prlimit"])("%s is missing: PROGRAM_MISSING", async (program) => {
-    onlyFails(await doctor({ PATH: pathWithout(place.root, program) }), program, [/is not installed\. Run `script\/bootstrap`\. \(PROGRAM_MISSING\)$/]);
+    onlyFails(await doctor({ PATH: pathWithout(place.root, program) }), program, [
+      /is not installed\. Run `script\/bootstrap`\. \(PROGRAM_MISSING\)$/,
+    ]);
   });
 
   test.each(["setpriv", "flock"])("%s is missing: PROGRAM_MISSING, and the sandbox says that it needs it", async (program) => {

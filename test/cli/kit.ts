@@ -1,10 +1,14 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { until } from "../support/workspace.ts";
+import { vi } from "vitest";
+import { until } from "../support/redis.ts";
+
+// Each test here starts whole programs, some of them before anything of Deckhand has been compiled.
+vi.setConfig({ testTimeout: 90_000 });
 
 export const ROOT = join(import.meta.dirname, "../..");
 export const DECKHAND = join(ROOT, "bin/deckhand");
@@ -33,10 +37,17 @@ interface Options {
   cwd?: string;
 }
 
+/** Ended with this process, whatever the tests do. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Starts a program as a newcomer's shell would: a small environment, and a folder that is not Deckhand's. */
 export function start(words: string[], { env = {}, cwd = "/" }: Options): Running {
   const [file = "", ...args] = words;
   const child = spawn(file, args, { cwd, env: { PATH: process.env["PATH"], HOME: "/", ...env }, stdio: "pipe" });
+  running.add(child);
   const all = { stdout: "", stderr: "", said: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -49,14 +60,15 @@ export function start(words: string[], { env = {}, cwd = "/" }: Options): Runnin
   const over = { yet: false };
   const ended = closed.then(([code]) => {
     over.yet = true;
+    running.delete(child);
     return { code: code as number | null, stdout: all.stdout, stderr: all.stderr };
   });
   return {
     pid: child.pid ?? 0,
     said: () => all.said,
     says: async (pattern) => {
-      await until(`it says ${pattern}, having said:\n${all.said}`, () => pattern.test(all.said) || over.yet);
-      if (!pattern.test(all.said)) throw new Error(`it ended without saying ${pattern}:\n${all.said}`);
+      await until(`it says ${pattern} or ends`, () => pattern.test(all.said) || over.yet, 60_000).catch(() => {}); // told below, with its words
+      if (!pattern.test(all.said)) throw new Error(`it did not say ${pattern}, but this:\n${all.said}`);
     },
     type: (text) => void child.stdin.write(text),
     end: () => void child.stdin.end(),
@@ -132,7 +144,10 @@ export function pathWithout(root: string, ...programs: string[]): string {
   const folder = mkdtempSync(join(root, "path-"));
   chmodSync(folder, 0o755);
   for (const name of PROGRAMS.filter((each) => !programs.includes(each))) {
-    const real = (process.env["PATH"] ?? "").split(":").map((where) => join(where, name)).find(existsSync);
+    const real = (process.env["PATH"] ?? "")
+      .split(":")
+      .map((where) => join(where, name))
+      .find(existsSync);
     symlinkSync(real ?? name, join(folder, name));
   }
   symlinkSync(process.execPath, join(folder, "node"));

@@ -5,7 +5,7 @@ import { bash, conversationScript, say } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
 import { freePort } from "../support/redis.ts";
 import { RUN_UID, type TestWorkspace, isRoot, makeWorkspace } from "../support/workspace.ts";
-import { deckhand, entriesIn, startStub } from "./kit.ts";
+import { ROOT, deckhand, entriesIn, startStub } from "./kit.ts";
 
 const PAGE = "<!doctype html><title>Welcome</title><p>Not a model.";
 let place: TestWorkspace;
@@ -73,6 +73,12 @@ describe("a workspace that commands cannot use", () => {
     expect(wrong[2]?.stderr).toMatch(/a system folder.*\(WORKSPACE_REFUSED\)/);
   });
 
+  test("because Deckhand itself lies in it: exit 3 and why", async () => {
+    const { code, stderr } = await runIn(ROOT);
+    expect(stderr).toMatch(/\(it contains \S+\) cannot be a workspace.*\(WORKSPACE_REFUSED\)\n$/);
+    expect(code).toBe(3);
+  });
+
   test("but a link to a good one is followed: whoever typed it meant that", async () => {
     const link = join(place.root, "link");
     symlinkSync(place.path, link);
@@ -130,7 +136,9 @@ describe("wrong use", () => {
 
   test("a setting that cannot be read: exit 3, each with its name and mend", async () => {
     const { code, stderr } = await runIn(place.path, { DECKHAND_POSTURE: "brave", OPENAI_BASE_URL: "nonsense" });
-    expect(stderr).toMatch(/OPENAI_BASE_URL: must be an address .*\(CONFIG\)\nDECKHAND_POSTURE: must be one of careful, contained.*\(CONFIG\)\n/);
+    expect(stderr).toMatch(
+      /OPENAI_BASE_URL: must be an address .*\(CONFIG\)\nDECKHAND_POSTURE: must be one of careful, contained.*\(CONFIG\)\n/,
+    );
     expect(code).toBe(3);
   });
 
@@ -143,7 +151,9 @@ describe("wrong use", () => {
   });
 });
 
-test("a program of the workspace never stands in for one around the sandbox, though the PATH leads there", async () => {
+test("a program of the workspace never stands in for one around the sandbox, though the PATH leads there", {
+  timeout: 90_000,
+}, async () => {
   const bin = join(place.path, "bin");
   mkdirSync(bin);
   for (const name of ["setpriv", "flock", "bwrap"]) {

@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, conversationScript, say } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
-import { type TestWorkspace, makeWorkspace, processesWith, uniqueSleep, until } from "../support/workspace.ts";
+import { until } from "../support/redis.ts";
+import { type TestWorkspace, makeWorkspace, processesWith, uniqueSleep } from "../support/workspace.ts";
 import { DECKHAND, deckhand, entriesIn, onTerminal, shell, start } from "./kit.ts";
 
 const LONG = uniqueSleep();

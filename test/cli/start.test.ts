@@ -72,7 +72,7 @@ describe("deckhand start", () => {
   test("goes on when nobody reads what it prints", async () => {
     const all = start(["bash", "-c", 'exec "$0" start > >(true)', DECKHAND], { env: deck.env });
     running.push(all);
-    await deck.twin.waitFor(() => deck.twin.sockets() > 0);
+    await deck.twin.waitFor(() => deck.twin.sockets() > 0, 60_000);
     const said = await deck.mention("list the files");
     await said.shows(/Result: /);
     all.kill("SIGTERM");

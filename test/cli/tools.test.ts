@@ -67,7 +67,11 @@ test("a tool that is one more file is offered, judged, run and answered, with no
   const { code, stdout, stderr } = await run("one", "good", { "count-lines.ts": COUNT_LINES });
   const entries = entriesIn(stdout);
   expect(model.requests.at(-1)?.body.tools.map((each) => each.function.name)).toEqual(["bash", "count_lines"]);
-  expect(entries.find((e) => e.type === "judged")).toMatchObject({ verdict: "auto", rule: "count-lines", title: "count the lines of three.txt" });
+  expect(entries.find((e) => e.type === "judged")).toMatchObject({
+    verdict: "auto",
+    rule: "count-lines",
+    title: "count the lines of three.txt",
+  });
   expect(entries.find((e) => e.type === "run-ended")).toMatchObject({ how: "exited", exit: 0, output: { text: "3\n" } });
   expect(entries.at(-1)).toMatchObject({ type: "final", text: expect.stringMatching(/^Result: 3\b/) as string });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

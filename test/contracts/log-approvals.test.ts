@@ -91,6 +91,15 @@ describe.each(LOGS)("approvals in the log in %s", (_name, open) => {
     expect(await log.head(conversation)).toMatchObject({ approval });
   });
 
+  it("a stop cancels it in the same act, whoever asked for it", async () => {
+    const { log } = door;
+    const { conversation, approval } = await waiting();
+    await log.ingest(arrival(conversation, "stop", { cancels: BEN, at: 1300 }));
+    expect((await log.read(conversation, 4))[0]).toMatchObject({ decision: "cancelled", by: BEN, approval, at: 1300 });
+    expect(await log.decide(approval, 1400, { decision: "approved", by: ANNA })).toMatchObject({ kind: "already" });
+    expect((await log.head(conversation))?.approval).toBeUndefined();
+  });
+
   it("a message supersedes nothing when nothing waits", async () => {
     const { conversation } = await takenOver(door);
     expect(await door.log.ingest(arrival(conversation, "more", { supersedes: ANNA }))).toEqual({

@@ -171,6 +171,20 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     await expect.poll(() => log.once("short", 20)).toBe(true);
   });
 
+  it("leases to one holder at a time, who may keep it, give it up or lose it with its time", async () => {
+    const { log } = door;
+    const first = await Promise.all(["a", "b", "c"].map((holder) => log.lease("gateway", holder, 60_000)));
+    expect(first.filter(Boolean)).toHaveLength(1);
+    const holder = ["a", "b", "c"][first.indexOf(true)] as string;
+    expect(await log.lease("gateway", holder, 60_000)).toBe(true);
+    expect(await log.lease("gateway", "d", 60_000)).toBe(false);
+    expect(await log.lease("another", "d", 60_000)).toBe(true);
+    expect(await log.lease("gateway", "d", 0)).toBe(false);
+    expect(await log.lease("gateway", holder, 0)).toBe(true);
+    expect(await log.lease("gateway", "d", 30)).toBe(true);
+    await expect.poll(() => log.lease("gateway", holder, 60_000)).toBe(true);
+  });
+
   it("keeps blobs as they are, for their time", async () => {
     const { log } = door;
     const data = Uint8Array.from({ length: 70_000 }, (_, i) => i % 256);

@@ -61,6 +61,17 @@ describe.each(LOGS)("the log in %s", (_name, open) => {
     expect(await log.read(conversation, 0)).toHaveLength(2);
   });
 
+  it("does not keep an event that was declined, and declines none that is kept", async () => {
+    const { log } = door;
+    const [declined, kept] = [arrival(newThread(), "no"), arrival(newThread(), "yes")];
+    expect(await log.decline(declined.event)).toBe(true);
+    expect(await log.decline(declined.event)).toBe(false);
+    expect(await log.ingest(declined)).toEqual({ kind: "duplicate" });
+    expect(await log.head(declined.conversation)).toBeNull();
+    await log.ingest(kept);
+    expect(await log.decline(kept.event)).toBe(false);
+  });
+
   it("numbers a hundred arrivals at once without a gap", async () => {
     const { log } = door;
     const conversation = newThread();

@@ -69,6 +69,15 @@ describe.each([
     expect((await sh("echo one >/dev/stdout; echo two | tee /dev/stderr >/dev/null")).output.text).toBe("one\ntwo\n");
   });
 
+  it("starts nothing that a folder names which only looks like a repository", async () => {
+    const bait = String.raw`[core]\nrepositoryformatversion = 0\nbare = false\nworktree = %s\nfsmonitor = "touch started; false"\n`;
+    await sh(`git init -q --bare bare; printf '${bait}' "$PWD" >bare/config`);
+    await sh("git -C bare status; cd bare; git status");
+    expect((await sh("find . -name started")).output.text).toBe("");
+    await sh("GIT_CONFIG_COUNT=0 git -C bare status");
+    expect((await sh("find . -name started; rm -r bare started")).output.text).toBe("./started\n");
+  });
+
   it("closes the input: a command that reads it goes on at once", async () => {
     expect(await sh("cat; read -r line || echo no input")).toMatchObject({ exit: 0, output: { text: "no input\n" } });
   });

@@ -124,6 +124,22 @@ describe("a mention in a conversation that names a workspace", () => {
   });
 });
 
+describe("what was refused", () => {
+  test("is not done when it is delivered again after its writer was allowed", async () => {
+    deps.access = { ...access, users: ["slack:U2"] };
+    expect((await mention("list", { event: "m1" })).whisper).toContain("so I did nothing");
+    deps.access = access;
+    expect(await mention("list", { event: "m1" })).toEqual({});
+    expect(await types()).toEqual([]);
+  });
+
+  test("is not said of what was kept before its writer left the list", async () => {
+    await mention("list", { event: "m1" });
+    deps.access = { ...access, users: ["slack:U2"] };
+    expect(await mention("list", { event: "m1" })).toEqual({});
+  });
+});
+
 describe("the sweeper", () => {
   test("goes on after a conversation that it cannot ring for", async () => {
     const other = slackThread("T1", "C2", "2.2");

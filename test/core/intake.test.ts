@@ -266,8 +266,14 @@ describe("a change of a message", () => {
   test("by somebody else is not", async () => {
     await mention("lits", ann, { event: "m1" });
     await intake({ ...at(), by: bob, kind: "edit", message: "m1", text: "rm" }, deps);
-    await intake({ ...at(), by: bob, kind: "remove", message: "m1" }, deps);
     expect(await types()).toEqual(["opened", "message"]);
+  });
+
+  test("that takes it away is kept, whoever the platform says took it", async () => {
+    await mention("lits", ann, { event: "m1" });
+    await intake({ ...at(), by: bob, kind: "remove", message: "m0" }, deps);
+    await intake({ ...at(), by: bob, kind: "remove", message: "m1" }, deps);
+    expect(await types()).toEqual(["opened", "message", "removed"]);
   });
 });
 

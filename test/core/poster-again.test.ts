@@ -167,6 +167,34 @@ describe("a command that was shown is not shown again in a fold", () => {
   });
 });
 
+test("an answer does not wait for the edit of a card before it", async () => {
+  chat.editBurst = 0.5;
+  await step("a");
+  await add(asked());
+  await drain();
+  await log.decide("ap1", now, { decision: "approved", by: bob });
+  await add(ran("a"), final);
+  await drain();
+  expect(chat.texts().at(-1)).toBe("all done");
+  expect(chat.texts().join("\n")).toContain("[Approve]");
+  chat.editBurst = 5;
+  await drainAll();
+  expect(chat.texts().join("\n")).not.toContain("[Approve]");
+});
+
+test("a card that has become shorter leaves no buttons behind", async () => {
+  chat.chunkLength = 60;
+  await step("a");
+  await add(asked());
+  await drainAll();
+  expect(chat.texts().join("\n")).toContain("[Approve]");
+  chat.chunkLength = 4_000;
+  await log.decide("ap1", now, { decision: "approved", by: bob });
+  await drainAll();
+  expect(chat.texts().join("\n")).not.toContain("[Approve]");
+  expect(chat.texts().at(-1)).toBe("…");
+});
+
 test("a poster that was told to let go sends nothing more", async () => {
   const letGo = new AbortController();
   await step("a", "b");

@@ -48,6 +48,7 @@ it("every act works on a cluster, and every key lies in one slot", async () => {
   expect(await log.takeDuePosts(3000)).toEqual([conversation]);
   await log.mark("m", "1");
   await log.once("o", 60_000);
+  await log.lease("l", "holder", 60_000);
   await log.putBlob("b", Buffer.from("x"), 60_000);
   await limiter.take(
     [

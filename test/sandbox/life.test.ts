@@ -1,6 +1,7 @@
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Sandbox } from "../../src/core/ports.ts";
@@ -47,6 +48,25 @@ it("a fork bomb ends at its time and leaves nothing", async () => {
   const result = await sh(`: ${mark}; bomb() { bomb | bomb & }; bomb; ${mark}`, { timeoutMs: 1500 });
   expect(result.how).toBe("timeout");
   expect(processesWith(mark)).toEqual([]);
+});
+
+it("a workspace that a command in a folder above swaps for a link while another waits does not lead out", async () => {
+  const outside = join(place.root, "outside");
+  const inner = join(place.path, "inner");
+  for (const folder of [outside, inner]) {
+    mkdirSync(folder);
+    place.give(folder);
+  }
+  const innerShell = shellIn(sandbox, inner);
+  let begun = false;
+  const first = innerShell("echo begun; until [ -e go ]; do sleep 0.1; done", { onChunk: () => void (begun = true) });
+  await until("the first holds the lock", () => begun);
+  const second = innerShell("touch made", { conversation: "other" });
+  await until("the second waits", () => processesWith("touch made").length > 0);
+  await sh(`mv inner moved && ln -s ${outside} inner && touch moved/go`);
+  await Promise.all([first, second]);
+  expect(readdirSync(outside)).toEqual([]);
+  expect(await innerShell("true")).toMatchObject({ how: "refused", why: expect.stringContaining(outside) as string });
 });
 
 it("processes are counted for each sandbox by itself", async () => {

@@ -113,7 +113,8 @@ describe("environment and processes", () => {
       .trim()
       .split("\n")
       .map((line) => line.split("=")[0]);
-    expect(names).toEqual(["CI", "GIT_PAGER", "GIT_TERMINAL_PROMPT", "HOME", "LANG", "PAGER", "PATH", "PWD", "TERM", "USER"]);
+    const git = ["COUNT", "KEY_0", "KEY_1", "VALUE_0", "VALUE_1"].map((name) => `GIT_CONFIG_${name}`);
+    expect(names).toEqual(["CI", ...git, "GIT_PAGER", "GIT_TERMINAL_PROMPT", "HOME", "LANG", "PAGER", "PATH", "PWD", "TERM", "USER"]);
   });
 
   it("no process in reach knows a secret of the bot", async () => {

@@ -121,6 +121,13 @@ describe.runIf(isRoot())("whom commands run as, when root starts Deckhand", () =
     expect(output.text).toBe("64007\n64008\n");
     expect(execFileSync("stat", ["-c", "%u:%g", join(place.path, "mine")], { encoding: "utf8" })).toBe("64007:64008\n");
     await sandbox.close();
+
+    const second = bwrapSandbox({ stateDir: place.stateDir, runAs: "64009" });
+    const other = join(place.root, "other");
+    mkdirSync(other);
+    chmodSync(other, 0o777);
+    expect((await shellIn(second, other)("id -u")).output.text).toBe("64009\n");
+    await second.close();
   });
 });
 

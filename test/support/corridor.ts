@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app.ts";
-import { SCOPES } from "../../src/chat/slack/manifest.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import type { Log } from "../../src/core/log.ts";
@@ -10,14 +9,24 @@ import { type Rule, conversationScript } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { logTrace } from "../../src/system.ts";
-import { readable } from "../../src/twin/slack/transcript.ts";
-import { type SlackTwin, type SlackTwinOptions, type TwinMessage, startSlackTwin } from "../../src/twin/slack/twin.ts";
+import type { DiscordTwin, DiscordTwinOptions } from "../../src/twin/discord/twin.ts";
+import type { SlackTwin, SlackTwinOptions } from "../../src/twin/slack/twin.ts";
 import { type TestRedis, startRedis } from "./redis.ts";
+import { type Platform, type Shown, type Stage, discordStage, slackStage } from "./stage.ts";
 import { RUN_UID, type TestWorkspace, isRoot, makeWorkspace } from "./workspace.ts";
 
-/** The whole product between a loopback Slack, a scripted model, an own Redis and a real workspace. */
+interface At {
+  user?: string;
+  channel?: string;
+  thread?: string;
+}
+
+/** The whole product between a loopback chat, a scripted model, an own Redis and a real workspace. */
 export interface Corridor {
+  stage: Stage;
+  /** For tests of one platform's own ways; throws on the other. */
   twin: SlackTwin;
+  discord: DiscordTwin;
   model: ScriptedModel;
   redis: TestRedis;
   workspace: string;
@@ -25,8 +34,8 @@ export interface Corridor {
   log: Log;
   env: Record<string, string>;
   /** Somebody writes; with a thread it is a reply. Gives the conversation's root. */
-  say(text: string, options?: { user?: string; channel?: string; thread?: string }): Promise<Said>;
-  mention(text: string, options?: { user?: string; channel?: string; thread?: string }): Promise<Said>;
+  say(text: string, at?: At): Promise<Said>;
+  mention(text: string, at?: At): Promise<Said>;
   close(): Promise<void>;
 }
 
@@ -71,9 +80,11 @@ export interface Said {
   conversation: string;
   /** The posts of the thread as a person reads them, the asker's words first. */
   lines(): string[];
-  posts(): TwinMessage[];
+  posts(): Shown[];
+  /** How a post reads now. */
+  text(post: { ts: string }): string;
   /** Waits until a post of the bot reads like this; gives the post. */
-  shows(pattern: RegExp, ms?: number): Promise<TwinMessage>;
+  shows(pattern: RegExp, ms?: number): Promise<Shown>;
   /** Waits for a card that still has buttons, and presses. */
   press(action: "approve" | "deny", user?: string): Promise<void>;
   entries(): Promise<Entry[]>;
@@ -81,31 +92,30 @@ export interface Said {
 
 export interface CorridorOptions {
   rules: Rule[];
+  platform?: Platform;
   env?: Record<string, string>;
-  twin?: SlackTwinOptions;
+  twin?: SlackTwinOptions & DiscordTwinOptions;
   /** False: nothing is started; see `startRole`. */
   start?: boolean;
 }
 
 export async function openCorridor(options: CorridorOptions): Promise<Corridor> {
-  const [redis, model, twin] = await Promise.all([
+  const [redis, model, chat] = await Promise.all([
     startRedis(),
     startScriptedModel(conversationScript(options.rules)),
-    startSlackTwin({ limits: false, appScopes: [...SCOPES], ...options.twin }),
+    options.platform === "discord" ? discordStage(options.twin) : slackStage(options.twin),
   ]);
+  const { stage } = chat;
   const workspace = makeWorkspace();
-  addPeople(twin);
   const env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "",
-    SLACK_BOT_TOKEN: twin.botToken,
-    SLACK_APP_TOKEN: twin.appToken,
-    SLACK_API_URL: twin.apiUrl,
+    ...stage.env,
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_MODEL: "scripted",
     REDIS_URL: redis.url,
     DECKHAND_WORKSPACES: `api=${workspace.path}`,
-    DECKHAND_USERS: "slack:*",
-    DECKHAND_APPROVERS: "slack:U1,slack:U2",
+    DECKHAND_USERS: `${stage.platform}:*`,
+    DECKHAND_APPROVERS: `${stage.person("U1")},${stage.person("U2")}`,
     DECKHAND_STATE: workspace.stateDir,
     DECKHAND_LOCK_MS: "2000",
     DECKHAND_STALLED_MS: "500",
@@ -116,14 +126,15 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const trace = logTrace(config.logLevel, config.secrets);
   const log = redisLog({ url: redis.url, trace });
   const app: App | null = options.start === false ? null : await startApp(config, "all", trace);
-  const write = async (text: string, at: { user?: string; channel?: string; thread?: string } = {}): Promise<Said> => {
+  const write = async (text: string, at: At = {}): Promise<Said> => {
     const channel = at.channel ?? "C1";
-    const thread = at.thread === undefined ? {} : { thread: at.thread };
-    const { ts } = await twin.say({ channel, user: at.user ?? "U1", text, ...thread });
-    return said(twin, log, channel, ts, at.thread ?? ts);
+    const { ts } = await stage.say({ channel, user: at.user ?? "U1", text, ...(at.thread ? { thread: at.thread } : {}) });
+    return said(stage, log, channel, ts, at.thread ?? ts);
   };
   return {
-    twin,
+    stage,
+    twin: only<SlackTwin>(chat.twin, stage.platform === "slack"),
+    discord: only<DiscordTwin>(chat.twin, stage.platform === "discord"),
     model,
     redis,
     workspace: workspace.path,
@@ -131,32 +142,30 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
     log,
     env,
     say: write,
-    mention: (text, at) => write(`<@${twin.botUserId}> ${text}`, at),
+    mention: (text, at) => write(`${stage.mention("bot")} ${text}`, at),
     async close() {
       await app?.stop();
       await log.close();
-      await Promise.all([twin.close(), model.close(), redis.stop()]);
+      await Promise.all([stage.close(), model.close(), redis.stop()]);
       workspace.cleanup();
     },
   };
 }
 
-function addPeople(twin: SlackTwin): void {
-  for (const [id, name] of [
-    ["U1", "Ann"],
-    ["U2", "Bob"],
-    ["U3", "Cem"],
-  ] as const)
-    twin.addUser({ id, name });
-  twin.addUser({ id: "U8", name: "Guest", restricted: true });
-  for (let n = 1; n <= 30; n += 1) twin.addChannel({ id: `C${n}`, name: `channel-${n}` });
+/** The twin, or something that fails at the first use when the test runs on the other platform. */
+function only<T extends object>(twin: object, right: boolean): T {
+  if (right) return twin as T;
+  return new Proxy({} as T, {
+    get: (_, name) => {
+      throw new Error(`this test runs on the other platform and cannot use ${String(name)}`);
+    },
+  });
 }
 
-function said(twin: SlackTwin, log: Log, channel: string, ts: string, root: string): Said {
-  const conversation = `slack:${twin.teamId}:${channel}:${root}`;
-  const posts = (): TwinMessage[] => twin.thread(channel, root).filter((m) => m.bot_id);
-  const shows = (pattern: RegExp, ms = 30_000): Promise<TwinMessage> =>
-    twin.waitFor(() => posts().find((m) => pattern.test(readable(m))), ms);
+function said(stage: Stage, log: Log, channel: string, ts: string, root: string): Said {
+  const conversation = stage.conversation(channel, root);
+  const posts = (): Shown[] => stage.thread(channel, root, "bot");
+  const shows = (pattern: RegExp, ms = 30_000): Promise<Shown> => stage.waitFor(() => posts().find((m) => pattern.test(m.text)), ms);
   return {
     ts,
     channel,
@@ -164,11 +173,11 @@ function said(twin: SlackTwin, log: Log, channel: string, ts: string, root: stri
     conversation,
     posts,
     shows,
-    lines: () => twin.thread(channel, root).map(readable),
+    lines: () => stage.thread(channel, root, "all").map((m) => m.text),
+    text: (post) => posts().find((m) => m.ts === post.ts)?.text ?? "",
     async press(action, user = "U1") {
-      const label = action === "approve" ? /\[ Approve \]/ : /\[ Deny \]/;
-      const card = await shows(label);
-      await twin.press({ channel, ts: card.ts, actionId: action, user });
+      const card = await shows(action === "approve" ? /\[ Approve \]/ : /\[ Deny \]/);
+      await stage.press({ channel, root, ts: card.ts, action, user });
     },
     entries: () => log.read(conversation, 0),
   };

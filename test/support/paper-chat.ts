@@ -17,7 +17,8 @@ export class PaperChat implements Chat {
   readonly failures: (ChatRefusal | "lost" | null)[] = [];
   readonly editFailures: ChatRefusal[] = [];
   burst = 1000;
-  /** Of the status's share; null: as the others. */
+  /** Of edits and of the status's share; null: as for sends. */
+  editBurst: number | null = null;
   statusBurst: number | null = null;
   chunkLength = 4000;
   /** Called after a message is kept. */
@@ -34,7 +35,7 @@ export class PaperChat implements Chat {
   }
 
   buckets(_thread: string, act: "send" | "edit" | "status") {
-    const burst = act === "status" ? (this.statusBurst ?? this.burst) : this.burst;
+    const burst = { send: null, edit: this.editBurst, status: this.statusBurst }[act] ?? this.burst;
     return [{ name: `paper:${act}`, burst, perSecond: 1 }];
   }
 

@@ -1,5 +1,5 @@
 import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api";
-import { messageOf } from "../../core/errors.ts";
+import { CatchUp, hearAll } from "../../core/catch-up.ts";
 import { parseSlackThread } from "../../core/inbound.ts";
 import type { Log } from "../../core/log.ts";
 import type { Clock, Trace } from "../../core/ports.ts";
@@ -28,9 +28,6 @@ const PAGE = 200;
 /** Tier 3 allows 50 calls a minute for everything; after a few free ones we take one every 1.5 s. */
 const FREE_CALLS = 15;
 const PACE_MS = 1_500;
-const RETRY_MS = 1_000;
-const RETRY_MAX_MS = 60_000;
-const FAILURES_MAX = 3;
 /** A channel or thread that is not ours (any more) has nothing for us. */
 const NOT_OURS = new Set(["channel_not_found", "not_in_channel", "is_archived", "thread_not_found", "missing_scope", "message_not_found"]);
 
@@ -40,58 +37,35 @@ const NOT_OURS = new Set(["channel_not_found", "not_in_channel", "is_archived", 
  */
 export class Backfill {
   readonly #options: BackfillOptions;
-  readonly #ending = new AbortController();
   readonly #marks = new Map<string, number>();
-  #wanted = 0;
-  #done = 0;
-  #running: Promise<void> | undefined;
+  readonly #catchUp: CatchUp;
 
   constructor(options: BackfillOptions) {
     this.#options = options;
+    this.#catchUp = new CatchUp({ ...options, platform: "slack", look: (signal) => this.#lookThrough(signal) });
   }
 
   /** Something may be missing: look, after `delayMs`, and again until a whole look succeeded. */
   catchUp(delayMs = 0): void {
-    this.#wanted += 1;
-    this.#running ??= this.#run(delayMs);
+    this.#catchUp.want(delayMs);
   }
 
   /** A live message was kept. Moves its channel's mark when nothing before it is missing. */
   async saw(channel: string, ts: string): Promise<void> {
     const at = Number(ts) * 1000;
-    if (this.#done < this.#wanted || at < (this.#marks.get(channel) ?? 0) + MARK_EVERY_MS) return;
+    if (!this.#catchUp.isWhole || at < (this.#marks.get(channel) ?? 0) + MARK_EVERY_MS) return;
     await this.#mark(channel, at);
   }
 
   async stop(): Promise<void> {
-    this.#ending.abort();
-    await this.#running;
+    await this.#catchUp.stop();
   }
 
-  async #run(delayMs: number): Promise<void> {
-    const { clock, trace } = this.#options;
-    const { signal } = this.#ending;
-    await clock.sleep(delayMs, signal);
-    for (let tries = 0; !signal.aborted && this.#done < this.#wanted; ) {
-      const round = this.#wanted;
-      try {
-        await this.#lookThrough();
-        this.#done = round;
-        tries = 0;
-      } catch (error) {
-        trace.warn("slack.backfill-failed", { error: messageOf(error), tries });
-        await clock.sleep(Math.min(RETRY_MS * 2 ** tries, RETRY_MAX_MS), signal);
-        tries += 1;
-      }
-    }
-    this.#running = undefined;
-  }
-
-  async #lookThrough(): Promise<void> {
+  async #lookThrough(signal: AbortSignal): Promise<void> {
     const { clock, log, trace, channels } = this.#options;
     const now = clock.now();
     const horizon = now - LIMITS.backfillHorizon;
-    const reader = new Reader(this.#options, this.#ending.signal);
+    const reader = new Reader(this.#options, signal);
     const missed: Raw[] = [];
     const open = (await log.threadsSince(horizon)).filter((key) => key.startsWith("slack:")).map(parseSlackThread);
     const all = new Set([...channels, ...open.map((thread) => thread.channel)]);
@@ -103,28 +77,10 @@ export class Backfill {
       for (const thread of threads) missed.push(...(await reader.thread(channel, thread, since)));
     }
     missed.sort((a, b) => Number(a.ts) - Number(b.ts));
-    await this.#hearAll(missed);
-    if (this.#ending.signal.aborted) return;
+    await hearAll(missed, this.#options.hear, signal);
+    if (signal.aborted) return;
     for (const channel of all) await this.#mark(channel, now);
     trace.info("slack.backfilled", { channels: all.size, messages: missed.length });
-  }
-
-  /** One bad message does not keep the others away; several in a row are an outage. */
-  async #hearAll(missed: Raw[]): Promise<void> {
-    let inARow = 0;
-    let failed: unknown;
-    for (const message of missed) {
-      if (this.#ending.signal.aborted) return;
-      try {
-        await this.#options.hear(message);
-        inARow = 0;
-      } catch (error) {
-        failed ??= error;
-        inARow += 1;
-        if (inARow === FAILURES_MAX) break;
-      }
-    }
-    if (failed !== undefined) throw failed;
   }
 
   async #mark(channel: string, at: number): Promise<void> {

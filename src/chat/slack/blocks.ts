@@ -1,7 +1,7 @@
 import type { types } from "@slack/bolt";
+import { cutText, splitMarkdown } from "../../core/markdown.ts";
 import type { Chunk } from "../../core/ports.ts";
 import type { Block, Button, Post } from "../../core/post.ts";
-import { cutText, splitMarkdown } from "./markdown.ts";
 import { encodeShort } from "./text.ts";
 
 /** The body of a Slack message. `text` is what notifications and screen readers get. */
@@ -78,11 +78,14 @@ function piecesOf(block: Exclude<Block, { kind: "buttons" }>): Piece[] {
   if (block.text.trim() === "" && block.kind !== "code") return [];
   switch (block.kind) {
     case "markdown":
-      return splitMarkdown(silent(block.text), MARKDOWN_MAX).map((text) => ({ block: { type: "markdown", text }, plain: text }));
+      return splitMarkdown(silent(block.text), MARKDOWN_MAX, jsonLength).map((text) => ({
+        block: { type: "markdown", text },
+        plain: text,
+      }));
     case "code":
-      return cutText(block.text, CODE_MAX).map(codePiece);
+      return cutText(block.text, CODE_MAX, jsonLength).map(codePiece);
     case "note":
-      return cutText(block.text, NOTE_MAX)
+      return cutText(block.text, NOTE_MAX, jsonLength)
         .filter(visible)
         .map((text) => ({
           block: { type: "context", elements: [{ type: "plain_text", text, emoji: false }] },
@@ -94,14 +97,14 @@ function piecesOf(block: Exclude<Block, { kind: "buttons" }>): Piece[] {
 }
 
 function textPieces(text: string): Piece[] {
-  return cutText(text, ELEMENT_MAX)
+  return cutText(text, ELEMENT_MAX, jsonLength)
     .filter(visible)
     .map((part) => ({ block: { type: "section", text: { type: "plain_text", text: part, emoji: false } }, plain: part }));
 }
 
 /** One box, however many elements its letters need. Nothing in a rich text element is markup. */
 function codePiece(text: string): Piece {
-  const elements: types.RichTextText[] = cutText(text, ELEMENT_MAX).map((part) => ({ type: "text", text: part }));
+  const elements: types.RichTextText[] = cutText(text, ELEMENT_MAX, jsonLength).map((part) => ({ type: "text", text: part }));
   return { block: { type: "rich_text", elements: [{ type: "rich_text_preformatted", elements }] }, plain: text };
 }
 
@@ -120,10 +123,15 @@ function buttonOf(button: Button): types.Button {
   return {
     type: "button",
     action_id: button.action,
-    text: { type: "plain_text", text: cutText(button.label, LABEL_MAX)[0] ?? "…", emoji: false },
+    text: { type: "plain_text", text: cutText(button.label, LABEL_MAX, jsonLength)[0] ?? "…", emoji: false },
     value: button.value,
     ...(button.style && { style: button.style }),
   };
+}
+
+/** Length of a text inside a JSON string, which is how Slack counts a message. */
+function jsonLength(text: string): number {
+  return JSON.stringify(text).length - 2;
 }
 
 /** Slack may read `<!channel>` and its like in Markdown, code included: an invisible letter keeps them from calling anybody. */

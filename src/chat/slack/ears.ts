@@ -1,5 +1,6 @@
 import { App } from "@slack/bolt";
-import type { Inbound } from "../../core/inbound.ts";
+import { channelIds, type Inbound } from "../../core/inbound.ts";
+import { lines } from "../../core/lines.ts";
 import type { Log } from "../../core/log.ts";
 import type { Clock, Reply, Trace } from "../../core/ports.ts";
 import { LIMITS } from "../../limits.ts";
@@ -42,7 +43,7 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
   const backfill = new Backfill({
     ...options,
     client: clients.lookup,
-    channels: options.watch.filter((key) => key.startsWith("slack:")).map((key) => key.slice("slack:".length)),
+    channels: channelIds("slack", options.watch),
     hear: async (event) => {
       const delivery: Delivery = {};
       await hear(readEvent(event, self), delivery);
@@ -69,18 +70,7 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
   app.error(async (error) => {
     throw error;
   });
-  const listen = async (reading: Reading, delivery: Delivery, again: boolean): Promise<void> => {
-    await hear(reading, delivery);
-    if (reading.kind !== "heard" || reading.ts === null) return;
-    const { place, ts } = reading;
-    const told = delivery.after;
-    delivery.after = async () => {
-      await told?.();
-      // A mention that was not kept at first: replies to it that came meanwhile were nobody's.
-      if (again) backfill.catchUp();
-      await backfill.saw(place.channel, ts);
-    };
-  };
+  const listen = listening(hear, backfill);
   app.event(/^(?:app_mention|message)$/, async ({ event, context }) => {
     await listen(readEvent(event, self), context["delivery"] as Delivery, (context.retryNum ?? 0) > 0);
   });
@@ -98,13 +88,26 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
   };
 }
 
+type Hear = (reading: Reading, delivery: Delivery) => Promise<void>;
+
+/** Hears what comes live, and then tells the backfill. */
+function listening(hear: Hear, backfill: Backfill): (reading: Reading, delivery: Delivery, again: boolean) => Promise<void> {
+  return async (reading, delivery, again) => {
+    await hear(reading, delivery);
+    if (reading.kind !== "heard" || reading.ts === null) return;
+    const { place, ts } = reading;
+    const told = delivery.after;
+    delivery.after = async () => {
+      await told?.();
+      // A mention that was not kept at first: replies to it that came meanwhile were nobody's.
+      if (again) backfill.catchUp();
+      await backfill.saw(place.channel, ts);
+    };
+  };
+}
+
 /** From a reading to the core. Rejects when it was not kept; what the person is told waits in `delivery`. */
-function hearing(
-  options: EarsOptions,
-  clients: Clients,
-  self: Self,
-  arrive: Arrive,
-): (reading: Reading, delivery: Delivery) => Promise<void> {
+function hearing(options: EarsOptions, clients: Clients, self: Self, arrive: Arrive): Hear {
   const { trace, log, clock } = options;
   const people = slackPeople({ client: clients.lookup, team: self.team, clock, trace });
   const inLine = lines();
@@ -125,19 +128,5 @@ function hearing(
       // `app_mention` and `message` bring the same thing, and so may a backfill.
       if (await log.once(`slack:told:${arrived.event}`, LIMITS.seenTime)) await whisper(clients, place, words);
     };
-  };
-}
-
-/** What is said in a thread is heard one after the other, whether the one before was kept or not. Twins of one `ts` need not wait. */
-function lines(): <T>(thread: string, ts: string, act: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, { ts: string; before: Promise<unknown>; over: Promise<unknown> }>();
-  return async (thread, ts, act) => {
-    const ahead = last.get(thread);
-    const before = (ahead?.ts === ts ? ahead.before : ahead?.over) ?? Promise.resolve();
-    const mine = before.then(act, act);
-    const over = Promise.allSettled([ahead?.over, mine]);
-    last.set(thread, { ts, before, over });
-    void over.then(() => last.get(thread)?.over === over && last.delete(thread));
-    return await mine;
   };
 }

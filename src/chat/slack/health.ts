@@ -1,5 +1,6 @@
 import { WebAPIPlatformError, WebClient } from "@slack/web-api";
-import { DeckhandError, messageOf } from "../../core/errors.ts";
+import { DeckhandError } from "../../core/errors.ts";
+import { innermost } from "../../core/network.ts";
 import type { Trace } from "../../core/ports.ts";
 import { clientOptions, slackLogger } from "./clients.ts";
 import { SCOPES } from "./manifest.ts";
@@ -47,18 +48,6 @@ export function slackError(error: unknown, setting: string): DeckhandError {
     code,
   );
   return passing ? new DeckhandError("SLACK_DOWN", code, cause) : new DeckhandError("SLACK_AUTH", `${setting}: ${code}`, cause);
-}
-
-/** Under "fetch failed" is what tells a person more: `connect ECONNREFUSED 10.0.0.1:443`. */
-function innermost(error: unknown): string {
-  let last = error;
-  for (let depth = 0; depth < 5 && last instanceof Error; depth++) {
-    const { original, cause, errors } = last as Error & { original?: unknown; errors?: unknown[] };
-    const below = original ?? cause ?? errors?.[0];
-    if (below === undefined) break;
-    last = below;
-  }
-  return messageOf(last);
 }
 
 /** Slack names the scope; for the app-level token it is always this one. */

@@ -2,6 +2,7 @@ import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import type { Person } from "../../core/entry.ts";
 import type { Clock, Trace } from "../../core/ports.ts";
 import { messageOf } from "../../core/errors.ts";
+import { remember } from "../../core/remember.ts";
 import { codeOf } from "./refusals.ts";
 import type { Names } from "./text.ts";
 
@@ -22,21 +23,7 @@ export interface People {
 
 /** People by users.info, remembered for ten minutes. `team` is the workspace that the app is installed in. */
 export function slackPeople(options: { client: WebClient; team: string; clock: Clock; trace: Trace }): People {
-  const known = new Map<string, { until: number; person: Promise<Person> }>();
-
-  function person(id: string): Promise<Person> {
-    const now = options.clock.now();
-    const kept = known.get(id);
-    if (kept && kept.until > now) return kept.person;
-    const found = lookUp(options.client, options.team, id);
-    known.delete(id);
-    known.set(id, { until: now + KEPT_MS, person: found });
-    // A failure is not remembered; the caller of `found` gets it.
-    found.catch(() => known.delete(id));
-    const [oldest] = known.keys();
-    if (known.size > KEPT_PEOPLE && oldest !== undefined) known.delete(oldest);
-    return found;
-  }
+  const person = remember({ clock: options.clock, ms: KEPT_MS, most: KEPT_PEOPLE }, (id) => lookUp(options.client, options.team, id));
 
   async function names(ids: string[]): Promise<Names> {
     const entries = await Promise.all(

@@ -1,5 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError } from "@slack/web-api";
 import { messageOf } from "../../core/errors.ts";
+import { networkFailure } from "../../core/network.ts";
 import { ChatError, type ChatRefusal } from "../../core/ports.ts";
 
 /** The thread or its channel takes nothing from us any more. */
@@ -36,8 +37,6 @@ const LATER: Record<string, number> = {
 /** Slack began to work on it and failed. */
 const DOUBTFUL = new Set(["internal_error", "fatal_error", "service_unavailable", "request_timeout", "update_failed"]);
 
-/** Network failures in which no byte of the request has left. */
-const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 const NETWORK_WAIT_MS = 5_000;
 const PROXY_WAIT_MS = 30_000;
 
@@ -55,8 +54,8 @@ function refusalOf(error: unknown, act: "send" | "edit" | "find"): ChatRefusal {
     return error.statusCode === 413 ? { kind: "refused", code } : { kind: "later", code, retryAfterMs: PROXY_WAIT_MS };
   }
   if (error instanceof WebAPIRequestError) {
-    const code = networkCode(error.original);
-    return NEVER_SENT.has(code) ? { kind: "later", code, retryAfterMs: NETWORK_WAIT_MS } : { kind: "doubtful", code };
+    const { code, mayHaveArrived } = networkFailure(error.original);
+    return mayHaveArrived ? { kind: "doubtful", code } : { kind: "later", code, retryAfterMs: NETWORK_WAIT_MS };
   }
   // The SDK's plain Error for a 429 without a usable header.
   if (messageOf(error).startsWith("Retry header")) return { kind: "later", code: "ratelimited", retryAfterMs: PROXY_WAIT_MS };
@@ -78,12 +77,4 @@ function platformRefusal(error: WebAPIPlatformError, act: "send" | "edit" | "fin
 /** Slack's own code. A page of HTML in its place (a proxy's answer) is `not_json`. */
 export function codeOf(error: WebAPIPlatformError): string {
   return /^[a-z0-9_]+$/i.test(error.data.error) ? error.data.error : "not_json";
-}
-
-function networkCode(error: Error): string {
-  const cause = error.cause;
-  for (const each of [error, cause]) {
-    if (each instanceof Error && "code" in each && typeof each.code === "string") return each.code;
-  }
-  return error.name === "TimeoutError" ? "timeout" : "connection_lost";
 }

@@ -1,3 +1,4 @@
+import { untilDone } from "../../core/patience.ts";
 import type { Chat } from "../../core/ports.ts";
 import { layout } from "./blocks.ts";
 import { type Clients, slackClients } from "./clients.ts";
@@ -7,9 +8,6 @@ import type { Self } from "./inbound.ts";
 import { buckets, edit, find, send } from "./out.ts";
 
 export type SlackOptions = EarsOptions;
-
-const AUTH_RETRY_MS = 1_000;
-const AUTH_RETRY_MAX_MS = 30_000;
 
 /**
  * Slack over Socket Mode. `start` waits for Slack when it is down and resolves once a socket is open; it rejects
@@ -45,16 +43,13 @@ type Identity = Self & { botId: string };
 
 /** auth.test, again and again while Slack is down; undefined when stopped meanwhile. */
 async function whoAmI(options: SlackOptions, clients: Clients, signal: AbortSignal): Promise<Identity | undefined> {
-  for (let tries = 0; !signal.aborted; tries++) {
-    try {
-      const { team_id, user_id, bot_id, user } = await clients.control.auth.test();
-      return { team: team_id ?? "", user: user_id ?? "", botId: bot_id ?? "", name: user ?? "Deckhand" };
-    } catch (error) {
-      const problem = slackError(error, "SLACK_BOT_TOKEN");
-      if (problem.code !== "SLACK_DOWN") throw problem;
-      options.trace.warn("slack.down", { problem: problem.line() });
-      await options.clock.sleep(Math.min(AUTH_RETRY_MS * 2 ** tries, AUTH_RETRY_MAX_MS), signal);
-    }
-  }
-  return undefined;
+  const onFailure = (error: unknown): void => {
+    const problem = slackError(error, "SLACK_BOT_TOKEN");
+    if (problem.code !== "SLACK_DOWN") throw problem;
+    options.trace.warn("slack.down", { problem: problem.line() });
+  };
+  const answer = await untilDone(() => clients.control.auth.test(), { clock: options.clock, signal, onFailure });
+  if (!answer) return undefined;
+  const { team_id, user_id, bot_id, user } = answer;
+  return { team: team_id ?? "", user: user_id ?? "", botId: bot_id ?? "", name: user ?? "Deckhand" };
 }

@@ -1,5 +1,6 @@
 import { type Logger, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
 import { DeckhandError, messageOf } from "../../core/errors.ts";
+import { backoff } from "../../core/patience.ts";
 import type { Clock, Trace } from "../../core/ports.ts";
 import { CalmClient } from "./calm-client.ts";
 import { codeOf } from "./refusals.ts";
@@ -85,7 +86,7 @@ export class Supervisor {
         if (!this.#everOpen && REFUSED.has(code)) onRefused(new DeckhandError("SLACK_AUTH", `${code} (SLACK_APP_TOKEN)`, { cause: error }));
         if (error instanceof WebAPIRateLimitedError) waitMs = error.retryAfter * 1000;
       }
-      if (failures > 0) await clock.sleep(Math.max(waitMs, backoff(failures)), signal);
+      if (failures > 0) await clock.sleep(Math.max(waitMs, backoff(failures, BACKOFF_MS, BACKOFF_MAX_MS, Math.random())), signal);
     }
   }
 
@@ -120,11 +121,6 @@ export class Supervisor {
       void started.then(() => client.end(CLOSE_MS)).catch(() => undefined);
     }
   }
-}
-
-function backoff(failures: number): number {
-  const full = Math.min(BACKOFF_MS * 2 ** (failures - 1), BACKOFF_MAX_MS);
-  return full / 2 + Math.random() * (full / 2);
 }
 
 /** Gives up after `ms`; its timer is gone once the connection is over. */

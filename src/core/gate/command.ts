@@ -2,9 +2,10 @@ import { riskOf } from "./asks.ts";
 import { ask, deny, MOST_DEPTH, show, type Walk } from "./finding.ts";
 import { join, unwrap } from "./launchers.ts";
 import { optionTable, readOptions } from "./options.ts";
-import { isInside, normalise } from "./paths.ts";
+import { isInside, normalise, within } from "./paths.ts";
 import { findReader, judgeReader } from "./reader.ts";
 import { judgeRefused } from "./refused.ts";
+import { scriptsOf } from "./scripts.ts";
 import type { Arg } from "./words.ts";
 
 /** Folders whose programs are known by their bare name. */
@@ -26,7 +27,7 @@ export function judgeCommand(argv: Arg[], input: string | null, walk: Walk, own 
   if (first === undefined) return;
   const args = argv.slice(1);
   const name = nameOf(first);
-  judgeRefused(name, args, walk);
+  judgeRefused(refusedName(first, walk), args, walk);
   if (!first.literal || first.glob >= 0) {
     ask(walk, "dynamic", `which program ${show(first.text)} is cannot be read from the line`);
     if (/[$`]/.test(name)) return;
@@ -41,6 +42,14 @@ export function judgeCommand(argv: Arg[], input: string | null, walk: Walk, own 
 function nameOf(first: Arg): string {
   const name = PROGRAM_FOLDER.exec(first.value)?.[1];
   return name === undefined || name === "cd" ? first.value : name;
+}
+
+/** The same for what is never run: whatever way its path takes, unless it is a program of the workspace. */
+function refusedName(first: Arg, walk: Walk): string {
+  const path = first.value;
+  if (!path.includes("/")) return path;
+  const own = !first.tilde && walk.cwds.every((cwd) => within(normalise(cwd, path), normalise("/", walk.place.workspace)));
+  return own ? nameOf(first) : path.slice(path.lastIndexOf("/") + 1);
 }
 
 function judgeListed(name: string, args: Arg[], walk: Walk): boolean {
@@ -96,7 +105,7 @@ function judgeLauncher(name: string, args: Arg[], input: string | null, walk: Wa
   const inner = unwrap(name, args, input);
   if (inner === null) return false;
   if (name === "env" && inner.command === null && inner.scripts.length === 0) deny(walk, "secrets", "`env` shows the environment");
-  for (const assign of inner.assigns) ask(walk, "env", `the line sets ${show(assign.text)} for what it runs`);
+  for (const assign of inner.assigns) ask(walk, "env", `the line changes the environment of what it runs (${show(assign.text)})`);
   if (inner.code !== null) ask(walk, inner.code, `${show(name)} runs another command in its own way`);
   else if (!inner.clear) ask(walk, "unknown", `how ${show(name)} runs the rest is not clear`);
   for (const script of inner.scripts) judgeText(script, walk);
@@ -115,7 +124,7 @@ function judgeInner(argv: Arg[], input: string | null, walk: Walk, own: boolean)
 /** Where a launcher was not understood, each of its words may be the command: if that is refused, so is the line. */
 function guess(argv: Arg[], walk: Walk): void {
   const [first, ...args] = argv;
-  if (first !== undefined) judgeRefused(nameOf(first), args, walk);
+  if (first !== undefined) judgeRefused(refusedName(first, walk), args, walk);
 }
 
 /** A line that is handed to a shell: its text is judged even where parts of it are not known. */
@@ -156,7 +165,10 @@ function judgeOther(name: string, args: Arg[], input: string | null, walk: Walk)
   ask(walk, code, `${show(shown)} ${text}`);
   if (name === "eval") judgeText(join(args), walk);
   if (input !== null && /^(?:\.|source|at|batch)$/.test(name)) walk.script(input, walk);
-  if (name === "trap" && args[0] !== undefined) judgeText(args[0], walk);
+  for (const script of scriptsOf(name, args)) {
+    ask(walk, "interp", `${show(name)} may run ${show(script.text)}`);
+    walk.script(script.value, { ...walk, add: (finding) => finding.verdict === "deny" && walk.add(finding) });
+  }
   if (name === "alias") for (const arg of args) walk.script(arg.value.slice(arg.value.indexOf("=") + 1), walk);
   if (name === "fd" || name === "fdfind") {
     const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.value));

@@ -38,6 +38,9 @@ export function deny(walk: Walk, code: string, text: string): void {
 /** Whatever cannot be seen or turns the direction of text; newline and tab are seen. */
 export const HIDDEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/u;
 
+/** They look like a blank, but bash does not end a word at them: what follows such a one and `#` still runs. */
+export const ODD_BLANK = /[^\S \t\n]|\u2800/;
+
 /** A piece of the line for a reason: in backticks, short, on one line, nothing invisible. */
 export function show(text: string): string {
   const seen = visible(text.slice(0, 200).replace(/\s+/g, " ")).replaceAll("`", "'");

@@ -106,9 +106,12 @@ export function unwrap(name: string, args: Arg[], input: string | null): Unwrapp
   }
   const shells = launcher.shell?.split(" ") ?? [];
   const scripts = read.used.flatMap((one) => (shells.includes(one.name) && one.value !== null ? [one.value] : []));
+  const emptied = launcher.assigns === true ? read.used.filter((one) => /^(?:-i|-u|--ignore-environment|--unset)$/.test(one.name)) : [];
   const skipped = read.operands.slice(0, launcher.skip ?? 0);
   let rest = read.operands.slice(skipped.length);
-  const assigns: Arg[] = [];
+  const assigns: Arg[] = emptied.map((one) => literalArg(one.name));
+  // `env -` stands for `env -i`.
+  if (launcher.assigns === true && rest[0]?.value === "-") assigns.push(...rest.splice(0, 1));
   while (launcher.assigns === true && /^\w+=/.test(rest[0]?.value ?? "")) assigns.push(...rest.splice(0, 1));
   if (shells.includes(rest[0]?.value ?? "")) {
     scripts.push(...rest.slice(1, 2));

@@ -12,6 +12,8 @@ export interface Manner {
   digits?: boolean;
   /** Every option is one whole word, as in `find -name`. */
   single?: boolean;
+  /** A value never hangs on a letter: what stands behind it in the word is read as more options. */
+  apart?: boolean;
 }
 
 export interface OptionsRead {
@@ -76,22 +78,23 @@ function readOne(table: OptionTable, args: Arg[], at: number, manner: Manner, re
     read.unknown = arg;
     return at;
   }
-  if (kind !== undefined && equals < 0) return take(args, at, { name, kind, attached: null }, read);
-  if (kind !== undefined && kind !== "flag") return take(args, at, { name, kind, attached: tail(arg, equals + 1) }, read);
+  if (kind !== undefined && equals < 0) return take(args, at, { name, kind, attached: null }, manner, read);
+  if (kind !== undefined && kind !== "flag") return take(args, at, { name, kind, attached: tail(arg, equals + 1) }, manner, read);
   if (arg.value.startsWith("--") || manner.single === true) {
     read.unknown = arg;
     return at;
   }
-  return readCluster(table, args, at, read);
+  return readCluster(table, args, at, manner, read);
 }
 
 /** `-abc`, where each letter is an option and the first that takes a value takes the rest. */
-function readCluster(table: OptionTable, args: Arg[], at: number, read: OptionsRead): number {
+function readCluster(table: OptionTable, args: Arg[], at: number, manner: Manner, read: OptionsRead): number {
   const arg = args[at - 1] as Arg;
   for (let index = 1; index < arg.value.length; index += 1) {
     const name = `-${arg.value[index]}`;
     const kind = table.get(name);
-    if (kind === undefined) {
+    const more = index + 1 < arg.value.length;
+    if (kind === undefined || (kind !== "flag" && more && manner.apart === true)) {
       read.unknown = arg;
       return at;
     }
@@ -99,14 +102,18 @@ function readCluster(table: OptionTable, args: Arg[], at: number, read: OptionsR
       read.used.push({ name, kind, value: null });
       continue;
     }
-    const attached = index + 1 < arg.value.length ? tail(arg, index + 1) : null;
-    return take(args, at, { name, kind, attached }, read);
+    return take(args, at, { name, kind, attached: more ? tail(arg, index + 1) : null }, manner, read);
   }
   return at;
 }
 
-function take(args: Arg[], at: number, option: { name: string; kind: Kind; attached: Arg | null }, read: OptionsRead): number {
-  const { name, kind, attached } = option;
+interface Taken {
+  name: string;
+  kind: Kind;
+  attached: Arg | null;
+}
+
+function take(args: Arg[], at: number, { name, kind, attached }: Taken, manner: Manner, read: OptionsRead): number {
   if (attached !== null || kind === "flag" || kind === "attached") {
     read.used.push({ name, kind, value: attached });
     return at;
@@ -119,6 +126,11 @@ function take(args: Arg[], at: number, option: { name: string; kind: Kind; attac
   // A wildcard may become several words, and what follows would then be read differently.
   if (next === undefined || next.glob >= 0) {
     read.unknown = args[at - 1] as Arg;
+    return at;
+  }
+  // Some programs would take this word as an option after all, and not as the value.
+  if (manner.single !== true && /^--?[A-Za-z]/.test(next.value)) {
+    read.unknown = next;
     return at;
   }
   read.used.push({ name, kind, value: next });

@@ -21,11 +21,18 @@ export interface Parsed {
 }
 
 /**
+ * Bash joins lines before it reads them, the parser afterwards: `$\` and `HOME` on the next line are `$HOME` to bash
+ * alone. Between words, as in `ls \` and `-la` on the next line, both read the same.
+ */
+const JOINED = /\\\n(?![ \t\n]|$)(?:(?<![ \t|&;]\\\n)|(?![\w./'"-]))/;
+
+/**
  * Parses a bash script. Never throws on bad syntax: the tree is then partial and `broken` says why. Nested
  * scripts (substitutions, backticks) carry their own errors, so the whole tree is searched for them.
  */
 export function parseScript(text: string): Parsed {
   const script = parse(text);
+  if (JOINED.test(text) || (text.includes("\\\n") && text.includes("<<"))) return { script, broken: "two lines are joined inside a word" };
   const queue: SyntaxNode[] = [script];
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     const broken = problemOf(node);

@@ -2,17 +2,9 @@ import { ask, show, type Walk } from "./finding.ts";
 import { type Entry, entryOf } from "./lookup.ts";
 import { type OptionsRead, readOptions } from "./options.ts";
 import { isGlobInside, isInside } from "./paths.ts";
+import { isPrivate, mayBePrivate } from "./private.ts";
 import type { Reader } from "./table.ts";
 import type { Arg } from "./words.ts";
-
-/** Files that usually hold credentials: what they say would be posted to the thread. */
-const PRIVATE_FILE =
-  /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|\.npmrc|\.netrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx))$/;
-
-/** Whether a file usually holds credentials. */
-export function isPrivate(path: string): boolean {
-  return PRIVATE_FILE.test(path);
-}
 
 /**
  * Adds what speaks against this call of a listed program; adds nothing when it only reads inside the workspace.
@@ -67,7 +59,7 @@ function judgePath(reader: Reader, arg: Arg, walk: Walk): void {
   const inside = (cwd: string): boolean =>
     arg.glob < 0 ? isInside(walk.place, cwd, arg.value) : isGlobInside(walk.place, cwd, arg.value, arg.glob);
   if (!walk.cwds.every(inside)) ask(walk, "outside", `${show(arg.text)} leads out of the workspace`);
-  else if (reader.operands !== "names" && isPrivate(arg.value)) {
+  else if (reader.operands !== "names" && reader.operands !== "text" && (arg.glob < 0 ? isPrivate(arg.value) : mayBePrivate(arg.value))) {
     ask(walk, "secrets", `${show(arg.text)} usually holds credentials, which would be posted to the thread`);
   }
 }

@@ -1,19 +1,19 @@
 import { deny, show, type Walk } from "./finding.ts";
 import { normalise, within } from "./paths.ts";
-import { calledCommands, isSecretName, refusedArgument, refusedCode } from "./secrets.ts";
+import { calledCommands, isSecretName, refusedArgument, refusedCode, rootless } from "./secrets.ts";
 import type { Arg } from "./words.ts";
 
 /** Programs that never run, whatever their arguments and whoever approves. */
 const NEVER: Record<string, { names: string; text: string }> = {
   privilege: {
     names:
-      "sudo sudo-rs su doas dzdo pfexec pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
+      "sudo sudo-rs su run0 please ksu doas dzdo pfexec pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
     text: "takes or gives more rights",
   },
   power: { names: "reboot shutdown halt poweroff telinit kexec rtcwake pm-suspend pm-hibernate", text: "stops the machine" },
   disk: {
     names:
-      "mkfs mkswap mke2fs mkdosfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup diskutil lvremove vgremove pvremove pvcreate zpool mdadm",
+      "mkfs mkswap mke2fs mkdosfs mkntfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup diskutil lvremove vgremove pvremove pvcreate zpool mdadm",
     text: "overwrites disks",
   },
   escape: {
@@ -93,8 +93,10 @@ function jqFilter(args: Arg[]): Arg[] {
 
 /** The arguments without the pattern: the first operand, or what follows `-e`. */
 function withoutPattern(args: Arg[]): Arg[] {
-  const given = args.findIndex((arg) => arg.value === "-e");
-  const pattern = given >= 0 ? given + 1 : args.findIndex((arg) => !arg.value.startsWith("-"));
+  const given = args.findIndex((arg) => /^(?:-e|--regexp|--expression)$/.test(arg.value));
+  if (given >= 0) return args.filter((_, index) => index !== given + 1);
+  if (args.some((arg) => /^(?:-[A-Za-z]*[ef]|--(?:regexp|expression|file)(?:=|$))/.test(arg.value))) return args;
+  const pattern = args.findIndex((arg) => !arg.value.startsWith("-"));
   return args.filter((_, index) => index !== pattern);
 }
 
@@ -103,7 +105,8 @@ function isPower(name: string, values: string[]): boolean {
   if (/^(?:dbus-send|busctl|gdbus)$/.test(name)) return /login1.*(?:Reboot|PowerOff|Halt|Suspend|Hibernate)/s.test(values.join(" "));
   if (name !== "systemctl" && name !== "loginctl") return false;
   const words = values.filter((one) => !one.startsWith("-"));
-  return POWER_VERB.test(words[0] ?? "") || (/^(?:start|isolate)$/.test(words[0] ?? "") && words.some((one) => POWER_TARGET.test(one)));
+  if (words.some((one) => /^(?:status|show|cat|help|is-\w+|list-\S+)$/.test(one))) return false;
+  return words.some((one) => POWER_VERB.test(one) || POWER_TARGET.test(one));
 }
 
 /** Commands that print every variable, or one that holds a secret. `env` with a command is a launcher. */
@@ -113,7 +116,11 @@ function showsEnvironment(name: string, values: string[]): boolean {
   if (name === "printenv") return words.length === 0 || words.some(isSecretName);
   if (name === "set") return values.length === 0;
   // Without a dash `e` shows the environment of every process.
-  if (name === "ps") return /^[A-Za-z]*e[A-Za-z]*$/.test(values[0] ?? "");
+  if (name === "ps") {
+    const isValue = (at: number): boolean => /^-(?:\w*[opuUCgtOskN]|-.*)$/.test(values[at - 1] ?? "");
+    return values.some((one, at) => /^[A-Za-z]*e[A-Za-z]*$/.test(one) && !isValue(at));
+  }
+  if (name === "compgen") return /^-\w*[ev]/.test(values[0] ?? "");
   if (name === "getent") return words.some((one) => /^g?shadow$/.test(one));
   if (name === "export" || name === "readonly") return words.length === 0 && !flags.includes("f");
   if (name !== "declare" && name !== "typeset" && name !== "local") return false;
@@ -121,18 +128,20 @@ function showsEnvironment(name: string, values: string[]): boolean {
 }
 
 function isSetuid(name: string, values: string[]): boolean {
-  if (name !== "chmod") return false;
-  const mode = values.find((one) => !/^-(?:[Rcfv]+$|-)/.test(one)) ?? "";
-  return /^0?[4-7]\d{3}$/.test(mode) || /(?:^|,)(?:\w*[ua]\w*)?[+=][rwxX]*s/.test(mode);
+  if (name !== "chmod" && name !== "install") return false;
+  const first = values.find((one) => !/^-(?:[Rcfv]+$|-)/.test(one));
+  const given = values.map((one, at) => /^(?:-m|--mode=)(.+)$/.exec(one)?.[1] ?? (/^(?:-m|--mode)$/.test(values[at - 1] ?? "") ? one : ""));
+  const mode = name === "chmod" ? (first ?? "") : given.join("");
+  return /^0*[4-7]\d{3}$/.test(mode) || /(?:^|,)(?:\w*[ua]\w*)?[+=][rwxX]*s/.test(mode);
 }
 
 function isEscape(name: string, values: string[]): boolean {
   const line = values.join(" ");
-  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?)\b/.test(line);
+  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|-[BR])\b/.test(line);
   if (name !== "docker" && name !== "podman" && name !== "nerdctl") return false;
   return (
     /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|SYS_ADMIN|CAP_SYS_ADMIN))\b/i.test(line) ||
-    /(?:^| )(?:-v ?|--volume[= ])\/(?:|etc|root|home|var|proc|sys|dev|var\/run)\/?:/.test(line) ||
+    /(?:^| )(?:-v[= ]?|--volume[= ])(?:\/+\.?)+(?:|etc|root|home|var|proc|sys|dev|var\/run)\/?:/.test(line) ||
     /\b(?:source|src)=\/(?:,|$| )/.test(line) ||
     /docker\.sock/.test(line)
   );
@@ -156,8 +165,9 @@ function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
 
 /** Where `find` starts: what stands before its first condition. */
 function startsOf(args: Arg[]): Arg[] {
-  const first = args.findIndex((arg) => /^[-(!]/.test(arg.value));
-  return first < 0 ? args : args.slice(0, first);
+  const words = args.filter((arg) => !/^-[HLP]$/.test(arg.value));
+  const first = words.findIndex((arg) => /^[-(!]/.test(arg.value));
+  return first < 0 ? words : words.slice(0, first);
 }
 
 function isWholeFolder(arg: Arg, cwd: string, walk: Walk): boolean {
@@ -170,7 +180,7 @@ function isWholeFolder(arg: Arg, cwd: string, walk: Walk): boolean {
     path = path.slice(0, slash + 1) || ".";
   }
   if (path.startsWith("~") && (arg.tilde || !arg.literal)) return /^~[^/]*(?:\/+\.?)*$/.test(path);
-  const folder = normalise(cwd, path);
+  const folder = rootless(normalise(cwd, path));
   const workspace = normalise("/", walk.place.workspace);
   return SYSTEM_FOLDERS.has(folder) || /^\/(?:home|usr)\/[^/]+$/.test(folder) || (folder !== workspace && within(workspace, folder));
 }

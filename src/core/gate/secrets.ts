@@ -11,19 +11,26 @@ export function isSecretName(name: string): boolean {
 
 type Refusal = { code: string; text: string };
 
-const PROCESS_SECRETS = /^\/proc\/(?:.*\/)?(?:env[^/]*|auxv|mem)$|\$[^/]*\/environ$/;
-const SHADOW = /^(?:\/proc\/.*\/root|\/host|\/mnt.*)?\/etc\/(?:g?shadow-?$|g?sh[^/]*[*?[])/;
+const PROCESS_SECRETS = /^\/proc\/(?:.*\/)?(?:env[^/]*|e[nviro]*[*?[][^/]*|auxv|mem)$|\$[^/]*\/environ$/;
+const SHADOW = /^(?:\/proc\/.*\/root|\/host|\/mnt.*)?\/etc\/(?:g?shadow-?$|g?s[hadow]*[*?[])/;
 const HOST_ROOT = /^\/proc\/\d+\/(?:root|cwd|fd|map_files)(?:\/|$)/;
-const SSH_KEYS = /(?:^~|^\/root|^\/home\/[^/]+)\/\.ssh(?:$|\/(?!known_hosts|config$|[^/]*\.pub$))/;
-const RAW_DEVICE = /^\/dev\/(?:(?:sd|hd|vd|xvd)[a-z*?[]|nvme|mmcblk|r?disk|mapper\/|dm-|loop\d|md\d|ram\d|sg\d|nbd\d|mem$|kmem$|port$)/;
+const SSH_KEYS = /(?:^~[^/]*|^\/root|^\/home\/[^/]+)\/\.ssh(?:$|\/(?!known_hosts|config$|[^/]*\.pub$))/;
+const RAW_DEVICE =
+  /^\/dev\/(?:(?:sd|hd|vd|xvd)[a-z*?[]|nvme|mmcblk|r?disk|mapper\/|dm-|loop\d|md\d|ram\d|sg\d|nbd\d|pmem\d|dasd[a-z]|mtd|zd\d|drbd\d|rbd\d|bcache\d|root$|mem$|kmem$|port$)/;
 const HOST_HOOK = /^\/proc\/sys\/kernel\/(?:core_pattern|modprobe|hotplug)$|^\/sys\/.*\/(?:release_agent|uevent_helper)$/;
 const SOCKET = /(?:docker|containerd|podman|crio)\.sock$/;
 
+/** The path as it is without a way round through `/proc/self/root`. */
+export function rootless(path: string): string {
+  return path.replace(/^(?:\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/root)+(?=\/|$)/, "") || "/";
+}
+
 /** Why a path may never be opened; null when nothing speaks against it. `path` is absolute, or begins with `~`. */
-function refusedPath(path: string): Refusal | null {
+function refusedPath(whole: string): Refusal | null {
+  if (HOST_ROOT.test(whole)) return { code: "escape", text: "leads out of the sandbox" };
+  const path = rootless(whole);
   if (PROCESS_SECRETS.test(path)) return { code: "secrets", text: "shows another process's environment or memory" };
   if (SHADOW.test(path)) return { code: "secrets", text: "holds the system's passwords" };
-  if (HOST_ROOT.test(path)) return { code: "escape", text: "leads out of the sandbox" };
   if (SSH_KEYS.test(path)) return { code: "secrets", text: "holds private keys" };
   if (RAW_DEVICE.test(path)) return { code: "disk", text: "is a raw device" };
   if (SOCKET.test(path)) return { code: "escape", text: "is the door to the container engine, which gives the whole machine" };

@@ -2,9 +2,9 @@ import type { Reader } from "./table.ts";
 
 const GIT_FILES =
   "--stat[=] --shortstat --numstat --summary --name-only --name-status --diff-filter= --no-renames -M[=] -w -b --find-renames[=]";
-const GIT_DIFF = `-p -u --patch --no-patch -s -U= --unified= --raw --minimal --patience --histogram --word-diff[=] --color-words[=] --color[=] --no-color --no-ext-diff --no-textconv --relative[=] --exit-code --quiet --check --ignore-all-space --ignore-space-change --ignore-blank-lines -z -R -S= -G= --pickaxe-all --pickaxe-regex --full-index --abbrev[=] --no-prefix --function-context -W --cc -c -m ${GIT_FILES}`;
+const GIT_DIFF = `-p -u --patch --no-patch -s -U[=] --unified[=] --raw --minimal --patience --histogram --word-diff[=] --color-words[=] --color[=] --no-color --no-ext-diff --no-textconv --relative[=] --exit-code --quiet --check --ignore-all-space --ignore-space-change --ignore-blank-lines -z -R -S= -G= --pickaxe-all --pickaxe-regex --full-index --abbrev[=] --no-prefix --function-context -W --cc -c -m ${GIT_FILES}`;
 const GIT_COMMITS =
-  "--oneline --pretty[=] --format= --date= --abbrev-commit --no-abbrev-commit --decorate[=] --no-decorate --graph --all --branches[=] --tags[=] --remotes[=] -n= --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i -E -F --merges --no-merges --first-parent --reverse --date-order --topo-order --follow --left-right --cherry-pick --cherry-mark --no-notes --relative-date -L= --not --simplify-by-decoration --full-history";
+  "--oneline --pretty[=] --format[=] --date= --abbrev-commit --no-abbrev-commit --decorate[=] --no-decorate --graph --all --branches[=] --tags[=] --remotes[=] -n= --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i -E -F --merges --no-merges --first-parent --reverse --date-order --topo-order --follow --left-right --cherry-pick --cherry-mark --no-notes --relative-date -L= --not --simplify-by-decoration --full-history";
 /** `%G` and `%(signature)` ask gpg, which the repository's configuration may name. */
 const GIT_SIGNATURES = /%G|signature/;
 
@@ -17,13 +17,13 @@ export const GIT_READERS: Reader[] = [
       "-s -b -v -z -u[=] --short --branch --long --verbose --porcelain[=] --untracked-files[=] --ignored[=] --ahead-behind --no-ahead-behind --show-stash --no-renames --column[=]",
     operands: "names",
   },
-  { names: "git log git show", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "names", digits: true, never: GIT_SIGNATURES },
-  { names: "git diff", options: `--cached --staged --merge-base ${GIT_DIFF}`, operands: "names", digits: true },
+  { names: "git log git show", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "paths", digits: true, never: GIT_SIGNATURES },
+  { names: "git diff", options: `--cached --staged --merge-base ${GIT_DIFF}`, operands: "paths", digits: true },
   {
     names: "git blame",
     options:
       "-L= -w -M[=] -C[=] -l -t -s -e -f -n -p --porcelain --line-porcelain --show-email --show-name --show-number --date= --since= --root --color-lines",
-    operands: "names",
+    operands: "paths",
   },
   {
     names: "git branch",
@@ -59,7 +59,7 @@ export const GIT_READERS: Reader[] = [
     options: "-d -r -t -l -z --name-only --name-status --long --full-name --full-tree --abbrev[=]",
     operands: "names",
   },
-  { names: "git cat-file", options: "-e -p -t -s", operands: "text" },
+  { names: "git cat-file", options: "-e -p -t -s", operands: "paths" },
   {
     names: "git grep",
     options:

@@ -114,8 +114,16 @@ export const READERS: Reader[] = [
     harmless: true,
   },
   { names: "hexdump hd", options: "-b -c -C -d -o -x -v -n= -s= --canonical --length= --skip=", operands: "paths", harmless: true },
-  { names: "xxd", options: "-a -b -c= -e -g= -i -l= -p -ps -s= -u -cols= -len= -seek=", operands: "paths", most: 1, ordered: true },
-  { names: "strings", options: "-a -n= -t= -e= --all --bytes= --radix= --encoding=", operands: "paths", digits: true, harmless: true },
+  {
+    names: "xxd",
+    options: "-a -b -c= -e -g= -i -l= -p -ps -s= -u -cols= -len= -seek=",
+    operands: "paths",
+    most: 1,
+    ordered: true,
+    single: true,
+  },
+  // `@file` stands for the words in that file.
+  { names: "strings", options: "-a -n= -t= -e= --all --bytes= --radix= --encoding=", operands: "paths", digits: true, never: /^@/ },
   { names: "stat", options: "-c= -f -t --format= --printf= --file-system --terse", operands: "names", harmless: true },
   {
     names: "file",
@@ -141,6 +149,7 @@ export const READERS: Reader[] = [
     options:
       "-a -d -f -i -s -h -p -u -g -D -F -C -n -N -q -v -t -r -L= -I= -P= -J -X --dirsfirst --noreport --gitignore --prune --filelimit= --charset= --du --si --sort= --matchdirs --ignore-case",
     operands: "names",
+    apart: true,
   },
   { names: "basename dirname", options: "-a -z -s= --multiple --suffix= --zero", operands: "text", harmless: true },
   {

@@ -1,7 +1,7 @@
 import { judgeCommand } from "./command.ts";
 import { ask, deny, MOST_DEPTH, show, type Walk } from "./finding.ts";
 import { isInside } from "./paths.ts";
-import { isPrivate } from "./reader.ts";
+import { isPrivate } from "./private.ts";
 import {
   type AndOr,
   type Assignment,

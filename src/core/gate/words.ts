@@ -26,7 +26,8 @@ export function literalArg(value: string): Arg {
 /** The arguments that one word becomes: several for `{a,b}`, else one. */
 export function readWord(word: Word): Arg[] {
   const parts = word.parts;
-  if (parts === undefined) return [{ ...literalArg(word.value), text: word.text, tilde: tildeIn(word.text, true) }];
+  const literal = !word.text.includes("$[");
+  if (parts === undefined) return [{ ...literalArg(word.value), literal, text: word.text, tilde: tildeIn(word.text, true) }];
   const draft = { values: [""], literal: true, glob: -1, tilde: false };
   for (const [index, part] of parts.entries()) {
     if (part.type === "Literal" && tildeIn(part.text, index === 0)) draft.tilde = true;
@@ -42,7 +43,9 @@ export function readWord(word: Word): Arg[] {
     draft.values = draft.values.map((head) => head + read.value);
   }
   const { values, ...rest } = draft;
-  return values.filter((value) => values.length === 1 || value !== "").map((value) => ({ text: word.text, value, ...rest }));
+  const kept = values.filter((value) => value !== "");
+  // Never none at all: an argument that is not there asks nothing.
+  return (kept.length > 0 ? kept : [""]).map((value) => ({ text: word.text, value, ...rest }));
 }
 
 /** `NAME=value` as an argument of `export`, `declare` and their like. */

@@ -19,6 +19,7 @@ export function controlActs(twin: DiscordTwin): Acts {
     addToThread: (args) => twin.addToThread(String(args.thread), String(args.user)),
     archiveThread: (args) => twin.archiveThread(String(args.id), args.archived as boolean | undefined),
     lockThread: (args) => twin.lockThread(String(args.id), args.locked as boolean | undefined),
+    redeliver: (args) => twin.redeliver(args as { channel: string; id: string }),
     deleteChannel: (args) => twin.deleteChannel(String(args.id)),
     say: (args) => twin.say(args as unknown as Saying),
     edit: (args) => twin.editMessage(args as { channel: string; id: string; text: string }),

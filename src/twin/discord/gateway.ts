@@ -226,11 +226,13 @@ export class Gateway {
     for (const socket of this.#sockets.keys()) send(socket, { op: 7, d: null });
   }
 
-  /** Op 9. When it says that it cannot be resumed the session is gone. */
+  /** Op 9: the connections are without a session, which can be resumed (over the same connection too) or is gone. */
   invalidate(resumable: boolean): void {
-    for (const [socket, { session }] of this.#sockets) {
-      if (!session) continue;
-      if (!resumable) this.#sessions.delete(session.id);
+    for (const [socket, state] of this.#sockets) {
+      if (!state.session) continue;
+      state.session.socket = undefined;
+      state.session.leftAt = this.#world.now();
+      state.session = undefined;
       send(socket, { op: 9, d: resumable });
     }
     if (!resumable) this.#sessions.clear();

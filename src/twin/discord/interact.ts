@@ -161,7 +161,10 @@ export class Interactions {
     const interaction = this.#known.get(id);
     if (!interaction || interaction.token !== token) throw refuse(10062);
     if (interaction.acked !== undefined) throw refuse(40060);
-    if (this.#world.now() - interaction.at > this.#ackMs) throw refuse(10062);
+    if (this.#world.now() - interaction.at > this.#ackMs) {
+      interaction.settle({ acked: false, deferred: false });
+      throw refuse(10062);
+    }
     const type = Number(body.type);
     const outcome = this.#answer(interaction, type, (body.data ?? {}) as Json, files);
     interaction.acked = type;

@@ -69,7 +69,7 @@ export function limited(taken: Taken, scope: "user" | "global", code?: number): 
 }
 
 /** Counts a call against a limit that the headers do not show. */
-export function takeHidden(limits: Limits | null, rule: Rule, about: string, code?: number): void {
-  const taken = limits?.take(rule, about);
-  if (taken && !taken.ok) throw limited(taken, "user", code);
+export function takeHidden(limits: Limits, rule: Rule, about: string, code?: number): void {
+  const taken = limits.take(rule, about);
+  if (!taken.ok) throw limited(taken, "user", code);
 }

@@ -1,6 +1,16 @@
 import { directChannel } from "./app-routes.ts";
 import { addFile } from "./content.ts";
-import { changeMessage, changeThread, joinThread, mentionsIn, openThread, removeChannel, removeMessage, storeMessage } from "./messages.ts";
+import {
+  changeMessage,
+  changeThread,
+  joinThread,
+  mentionsIn,
+  openThread,
+  removeChannel,
+  removeMessage,
+  storeMessage,
+  tellMessage,
+} from "./messages.ts";
 import type { Permission } from "./permissions.ts";
 import { bits } from "./permissions.ts";
 import type { TwinChannel, TwinMessage, TwinThread, TwinUser, World } from "./state.ts";
@@ -139,6 +149,10 @@ export class People {
 
   delete({ channel, id }: { channel: string; id: string }): void {
     removeMessage(this.#world, this.#message(channel, id));
+  }
+
+  redeliver({ channel, id }: { channel: string; id: string }): void {
+    tellMessage(this.#world, "MESSAGE_CREATE", this.#message(channel, id));
   }
 
   deleteChannel(id: string): void {

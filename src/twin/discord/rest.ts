@@ -32,12 +32,12 @@ interface Found {
 }
 
 function find(method: string, path: string): Found | undefined {
-  const parts = path.split("/");
+  const parts = path.split("/").map(decodeURIComponent);
   for (const route of ROUTES) {
     const wanted = route.path.split("/");
     if (route.method !== method || wanted.length !== parts.length) continue;
     if (wanted.every((part, index) => part === ":" || part === parts[index]))
-      return { route, params: parts.filter((_, index) => wanted[index] === ":").map(decodeURIComponent) };
+      return { route, params: parts.filter((_, index) => wanted[index] === ":") };
   }
   return undefined;
 }
@@ -90,8 +90,8 @@ export class Rest {
   }
 
   #limit({ route, params }: Found, headers: Record<string, string>): void {
-    const { limits } = this.#context;
-    if (!limits) return;
+    const { limits, rated } = this.#context;
+    if (!rated) return;
     if (!route.open) {
       const taken = limits.take(RULES.global, "");
       if (!taken.ok) throw limited(taken, "global");

@@ -12,7 +12,9 @@ export interface Context {
   world: World;
   gateway: Gateway;
   interactions: Interactions;
-  limits: Limits | null;
+  limits: Limits;
+  /** Whether the limits of routes and the global one are in force. */
+  rated: boolean;
   /** `http://127.0.0.1:PORT` */
   url: string;
   token(): string;

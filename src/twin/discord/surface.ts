@@ -13,7 +13,7 @@ export interface DiscordTwinOptions {
   port?: number;
   /** Random when not given. */
   controlToken?: string;
-  /** Rate limits; on by default. */
+  /** Rate limits of routes and the global one; on by default. Those of old messages and thread names are always there. */
   limits?: boolean;
   /** The privileged intents that are switched on in the portal; all by default. Any other intent is free. */
   intents?: PrivilegedIntent[];
@@ -61,6 +61,8 @@ export interface DiscordTwin {
   archiveThread(id: string, archived?: boolean): void;
   /** Locks and archives it, as a moderator does. */
   lockThread(id: string, locked?: boolean): void;
+  /** Sends the event of a post once more. */
+  redeliver(target: { channel: string; id: string }): void;
   /** A channel with its threads, or one thread. */
   deleteChannel(id: string): void;
   say(saying: Saying): Promise<{ id: string }>;
@@ -72,7 +74,7 @@ export interface DiscordTwin {
   submitModal(submission: Submission): Promise<Outcome>;
   /** Open modals: name -> title and components as the app sent them. */
   modals(): Record<string, Record<string, unknown>>;
-  /** A thread as people see it: the message that it began at, then what was said in it, in order; copies. */
+  /** A thread as people see it: the message that it began (or could begin) at, then what was said in it, in order; copies. */
   thread(id: string): TwinMessage[];
   /** What is in a channel or thread, system messages too; copies. */
   messages(channel: string): TwinMessage[];
@@ -99,7 +101,7 @@ export interface DiscordTwin {
   closeWith(code: number, reason?: string): void;
   /** While set, heartbeats stay unanswered. */
   muteHeartbeats(muted: boolean): void;
-  /** Makes the token wrong: 401 and close 4004 from now on. */
+  /** Makes the token wrong: all connections close with 4004, and calls say 401 from now on. */
   revokeToken(): void;
   fault(fault: Fault): void;
   /** All calls, or those of a route as in `fault`. */

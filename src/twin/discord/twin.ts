@@ -87,9 +87,11 @@ function build(server: Server, url: string, options: DiscordTwinOptions): Parts 
     gateway.dispatch({ t: "INTERACTION_CREATE", intent: 0, channel, body: () => body });
     return gateway.sessions().length > 0;
   });
-  const limits = (options.limits ?? true) ? new Limits() : null;
   const faults = discordFaults();
-  const rest = new Rest({ world, gateway, interactions, limits, url, token: () => secret.token, flags }, faults);
+  const rest = new Rest(
+    { world, gateway, interactions, limits: new Limits(), rated: options.limits ?? true, url, token: () => secret.token, flags },
+    faults,
+  );
   const controlToken = options.controlToken ?? randomBytes(16).toString("hex");
   return { server, url, controlToken, world, gateway, interactions, faults, rest, secret };
 }
@@ -123,6 +125,7 @@ function assemble(parts: Parts): DiscordTwin {
     },
     revokeToken: () => {
       secret.token = randomBytes(20).toString("base64url");
+      gateway.closeWith(4004, "Authentication failed.");
     },
     fault: (fault) => faults.add(fault),
     waitFor: (probe, ms = 15_000) => world.changes.waitFor(probe, ms, () => dumpThreads(world)),
@@ -146,6 +149,7 @@ function acting(people: People, interactions: Interactions) {
     addToThread: (thread, user) => people.addToThread(thread, user),
     archiveThread: (id, archived) => people.archiveThread(id, archived),
     lockThread: (id, locked) => people.lockThread(id, locked),
+    redeliver: (target) => people.redeliver(target),
     deleteChannel: (id) => people.deleteChannel(id),
     say: async (saying) => people.say(saying),
     editMessage: async (edit) => people.edit(edit),
@@ -159,10 +163,9 @@ function acting(people: People, interactions: Interactions) {
 function looking(world: World, gateway: Gateway, rest: Rest) {
   return {
     thread: (id) => {
-      const channel = world.channels.get(id);
-      if (!channel || !isThread(channel)) throw new Error(`${id} is no thread`);
-      const root = world.message(channel.thread.parentId, id);
-      return structuredClone([...(root ? [root] : []), ...world.in(id).filter(({ type }) => type !== 21)]);
+      const elsewhere = [...world.messages].filter(([channel]) => channel !== id).flatMap(([, list]) => list);
+      const root = elsewhere.filter((message) => message.id === id);
+      return structuredClone([...root, ...world.in(id).filter(({ type }) => type !== 21)]);
     },
     messages: (channel) => structuredClone(world.in(channel)),
     threads: (parent) =>

@@ -64,6 +64,11 @@ export async function post(twin: DiscordTwin, body: Args = {}, channel = OPS): P
   return String(answer.id);
 }
 
+/** The app's first answer to an interaction. */
+export function callback(twin: DiscordTwin, interaction: Args, body: Args, query = ""): Promise<Answer> {
+  return call(twin, `POST /interactions/${String(interaction.id)}/${String(interaction.token)}/callback${query}`, body, null);
+}
+
 /** A thread of the bot's in #ops, at a person's message. */
 export async function botThread(twin: DiscordTwin): Promise<string> {
   const { id } = await twin.say({ channel: OPS, user: ANA, text: "a task" });

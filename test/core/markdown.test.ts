@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutText, jsonLength, splitMarkdown } from "../../../src/chat/slack/markdown.ts";
+import { cutText, splitMarkdown } from "../../src/core/markdown.ts";
 
 const MAX = 1_000;
+/** Slack counts like this; what holds for it holds for plain lengths. */
+const jsonLength = (text: string): number => JSON.stringify(text).length - 2;
 
 /** Fence lines that stand alone: opened and closed in turn. */
 function fenceLines(part: string): string[] {
@@ -26,18 +28,18 @@ const document = fc.array(fc.oneof(fenced, prose), { maxLength: 10 }).map((block
 
 describe("splitting Markdown", () => {
   it("leaves a short text whole", () => {
-    expect(splitMarkdown("# Title\n\n```js\nlet a\n```\n", MAX)).toEqual(["# Title\n\n```js\nlet a\n```\n"]);
+    expect(splitMarkdown("# Title\n\n```js\nlet a\n```\n", MAX, jsonLength)).toEqual(["# Title\n\n```js\nlet a\n```\n"]);
   });
 
   it("cuts at a paragraph when it can", () => {
     const first = "one ".repeat(200);
     const second = "two ".repeat(200);
-    expect(splitMarkdown(`${first}\n\n${second}`, MAX)).toEqual([`${first}\n\n`, second]);
+    expect(splitMarkdown(`${first}\n\n${second}`, MAX, jsonLength)).toEqual([`${first}\n\n`, second]);
   });
 
   it("closes a code block and opens it again with its language", () => {
     const code = Array.from({ length: 100 }, (_, index) => `line number ${index}\n`).join("");
-    const parts = splitMarkdown(`Before\n\n\`\`\`ts\n${code}\`\`\`\nAfter\n`, MAX);
+    const parts = splitMarkdown(`Before\n\n\`\`\`ts\n${code}\`\`\`\nAfter\n`, MAX, jsonLength);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts.slice(1)) expect(part.startsWith("```ts\n")).toBe(true);
     for (const part of parts) expect(fenceLines(part).length % 2).toBe(0);
@@ -52,7 +54,7 @@ describe("splitting Markdown", () => {
   it("never leaves a code block open at the end of a part, and keeps every part within its size", () => {
     fc.assert(
       fc.property(document, (text) => {
-        for (const part of splitMarkdown(text, MAX)) {
+        for (const part of splitMarkdown(text, MAX, jsonLength)) {
           expect(jsonLength(part)).toBeLessThanOrEqual(MAX);
           expect(fenceLines(part).length % 2).toBe(0);
         }
@@ -64,7 +66,7 @@ describe("splitting Markdown", () => {
     const letters = (text: string): string => text.replace(/^\s*```.*$/gm, "").replace(/\s+/g, "");
     fc.assert(
       fc.property(document, (text) => {
-        expect(letters(splitMarkdown(text, MAX).join("\n"))).toBe(letters(text));
+        expect(letters(splitMarkdown(text, MAX, jsonLength).join("\n"))).toBe(letters(text));
       }),
     );
   });
@@ -77,7 +79,7 @@ describe("cutting a text", () => {
         fc.string({ unit: fc.constantFrom("a", " ", "\n", '"', "😀", "汉", "\u0007"), maxLength: 400 }),
         fc.integer({ min: 12, max: 90 }),
         (text, max) => {
-          const pieces = cutText(text, max);
+          const pieces = cutText(text, max, jsonLength);
           expect(pieces.join("")).toBe(text);
           for (const piece of pieces) {
             expect(jsonLength(piece)).toBeLessThanOrEqual(max);

@@ -4,23 +4,22 @@ const FENCE = /^([ \t]{0,40})(`{3,40}|~{3,40})(.*)$/;
 const FENCE_ROOM = 300;
 const INFO_MAX = 60;
 
-interface Fence {
+/** A code block that is open. */
+export interface Fence {
   /** The opening line without its line end, and where it starts in the current part. */
   line: string;
   marker: string;
   at: number;
 }
 
-/** Length of a text inside a JSON string: at least its length, and additive over pieces. */
-export function jsonLength(text: string): number {
-  return JSON.stringify(text).length - 2;
-}
+/** The size of a text as a platform counts it: at least its length, and additive over pieces. */
+export type Measure = (text: string) => number;
 
 /**
- * Cuts Markdown into parts of at most `max` characters of JSON (`max` >= 1,000), at paragraphs where possible,
- * else at lines. A code block that has to be cut is closed and opened again with its language.
+ * Cuts Markdown into parts of a size of at most `max` (>= 1,000), at paragraphs where possible, else at lines. A code
+ * block that has to be cut is closed and opened again with its language.
  */
-export function splitMarkdown(text: string, max: number): string[] {
+export function splitMarkdown(text: string, max: number, measure: Measure): string[] {
   const parts: string[] = [];
   let part = "";
   let size = 0;
@@ -30,7 +29,7 @@ export function splitMarkdown(text: string, max: number): string[] {
 
   const cut = (): void => {
     const opening = fence !== null && fence.at + fence.line.length + 1 === part.length ? fence.at : 0;
-    const at = jsonLength(part.slice(0, paragraph)) >= max / 2 ? paragraph : opening;
+    const at = measure(part.slice(0, paragraph)) >= max / 2 ? paragraph : opening;
     if (at > 0) {
       parts.push(part.slice(0, at));
       part = part.slice(at);
@@ -40,12 +39,12 @@ export function splitMarkdown(text: string, max: number): string[] {
       part = fence ? `${fence.line}\n` : "";
       if (fence) fence.at = 0;
     }
-    size = jsonLength(part);
+    size = measure(part);
     paragraph = 0;
   };
 
-  for (const { text: line, starts } of linesOf(text, max - FENCE_ROOM)) {
-    const length = jsonLength(line);
+  for (const { text: line, starts } of linesOf(text, max - FENCE_ROOM, measure)) {
+    const length = measure(line);
     // The first cut may leave a long rest after the last paragraph; the second one takes that too.
     for (let cuts = 0; cuts < 2 && size + length + FENCE_ROOM / 2 > max; cuts++) cut();
     if (starts) fence = fenceAfter(line, fence, part.length);
@@ -58,22 +57,22 @@ export function splitMarkdown(text: string, max: number): string[] {
 }
 
 /** Lines with their line ends; a line that is too long comes in pieces. */
-function* linesOf(text: string, max: number): Generator<{ text: string; starts: boolean }> {
+function* linesOf(text: string, max: number, measure: Measure): Generator<{ text: string; starts: boolean }> {
   for (const line of text.split(/(?<=\n)/)) {
     let starts = true;
-    for (const piece of cutText(line, max)) {
+    for (const piece of cutText(line, max, measure)) {
       yield { text: piece, starts };
       starts = false;
     }
   }
 }
 
-/** Cuts a text into pieces of at most `max` characters of JSON: after a line end, else a space, never inside a letter. */
-export function cutText(text: string, max: number): string[] {
+/** Cuts a text into pieces of a size of at most `max`: after a line end, else a space, never inside a letter. */
+export function cutText(text: string, max: number, measure: Measure): string[] {
   const pieces: string[] = [];
   let rest = text;
-  while (jsonLength(rest) > max) {
-    const fits = fitting(rest, max);
+  while (measure(rest) > max) {
+    const fits = fitting(rest, max, measure);
     const soft = Math.max(rest.lastIndexOf("\n", fits - 1), 0) || Math.max(rest.lastIndexOf(" ", fits - 1), 0);
     const at = soft > fits / 2 ? soft + 1 : fits;
     pieces.push(rest.slice(0, at));
@@ -84,11 +83,11 @@ export function cutText(text: string, max: number): string[] {
 }
 
 /** How many UTF-16 units of the text fit; at least one letter. */
-function fitting(text: string, max: number): number {
+function fitting(text: string, max: number, measure: Measure): number {
   let length = 0;
   let used = 0;
   for (const letter of text) {
-    used += jsonLength(letter);
+    used += measure(letter);
     if (used > max && length > 0) break;
     length += letter.length;
     if (used > max) break;
@@ -96,7 +95,8 @@ function fitting(text: string, max: number): number {
   return length;
 }
 
-function fenceAfter(line: string, fence: Fence | null, at: number): Fence | null {
+/** The code block that is open after this line; `at` is where the line begins. */
+export function fenceAfter(line: string, fence: Fence | null, at: number): Fence | null {
   const match = FENCE.exec(line.replace(/\r?\n$/, ""));
   if (!match) return fence;
   const [, indent = "", marker = "", info = ""] = match;

@@ -1,0 +1,43 @@
+import { type InternalRequest, REST, type RESTOptions } from "discord.js";
+
+export interface Access {
+  token: string;
+  /** Null: Discord itself; else the address of a twin, up to and with `/api`. */
+  apiUrl: string | null;
+}
+
+/** REST clients by class, so that what waits never holds up what must not. */
+export interface Api {
+  /** Posts, edits, threads, answers to presses. Tried once, and a 429 rejects at once: the caller decides. */
+  write: REST;
+  /** Channels, members, histories: harmless to repeat. Waits out a 429. */
+  read: REST;
+}
+
+export function discordApi(access: Access): Api {
+  return {
+    write: new SteadyRest(access.token, { ...restOptions(access.apiUrl), timeout: 30_000, rejectOnRateLimit: () => true }),
+    read: new SteadyRest(access.token, { ...restOptions(access.apiUrl), retries: 2 }),
+  };
+}
+
+export function restOptions(apiUrl: string | null): Partial<RESTOptions> {
+  // The SDK's own undici cannot send its forms through a dispatcher that another undici in this process has made global.
+  const makeRequest = fetch as unknown as RESTOptions["makeRequest"];
+  return { version: "10", ...(apiUrl !== null && { api: apiUrl }), retries: 0, timeout: 10_000, makeRequest };
+}
+
+/** After one 401 the SDK has no token any more and fails in words of its own; this client asks Discord again. */
+class SteadyRest extends REST {
+  readonly #token: string;
+
+  constructor(token: string, options: Partial<RESTOptions>) {
+    super(options);
+    this.#token = token;
+  }
+
+  override async request(options: InternalRequest): Promise<unknown> {
+    this.setToken(this.#token);
+    return await super.request(options);
+  }
+}

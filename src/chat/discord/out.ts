@@ -1,0 +1,165 @@
+import { type APIMessage, type RawFile, RESTJSONErrorCodes as Code, MessageFlags, Routes } from "discord.js";
+import { messageOf } from "../../core/errors.ts";
+import { parseDiscordThread } from "../../core/inbound.ts";
+import type { Bucket, Chunk, Clock, Ids, Trace } from "../../core/ports.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Api } from "./api.ts";
+import { historyAfter } from "./history.ts";
+import type { DiscordBody } from "./layout.ts";
+import { chatError, codeOf } from "./refusals.ts";
+import { idAt, timeOf } from "./snowflake.ts";
+import { encode, encodeShort } from "./text.ts";
+import type { Typing } from "./typing.ts";
+
+export interface Out {
+  api: Api;
+  trace: Trace;
+  clock: Clock;
+  ids: Pick<Ids, "digest">;
+  typing: Typing;
+  /** Our own user, once it is known. */
+  self: () => string | undefined;
+}
+
+const NONCE_MAX = 25;
+/** Discord knows a nonce for "the past few minutes"; so long we count on it. */
+const NONCE_MS = 2 * 60_000;
+/** Discord's clock and ours may differ by this much. */
+const SKEW_MS = 5_000;
+/** Messages of more than an hour Discord changes only now and then. */
+const OLD_MS = 55 * 60_000;
+const TEXT_MAX = 1_900;
+
+/** Nobody is called, and no link is unfolded. */
+const QUIET = { allowed_mentions: { parse: [], replied_user: false }, flags: MessageFlags.SuppressEmbeds };
+
+type Shown = Pick<DiscordBody, "content" | "components">;
+
+/** Sends one chunk into the thread; under a nonce that Discord still knows it is the same message. Throws ChatError. */
+export async function send(out: Out, thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {
+  const { channel } = parseDiscordThread(thread);
+  const files = filesOf(chunk, file);
+  const shown = shownBy(chunk, files.length === 0);
+  const digest = out.ids.digest(nonce);
+  const components = shown.components.map((row, index) => (index === 0 ? { ...row, id: markOf(digest) } : row));
+  const body = { ...QUIET, ...shown, components, nonce: digest.slice(0, NONCE_MAX), enforce_nonce: true };
+  try {
+    const sent = (await out.api.write.post(Routes.channelMessages(channel), { body, files })) as APIMessage;
+    // A message of an earlier try says what was so then.
+    if (!isShown(sent, shown)) await patch(out, channel, sent.id, shown);
+    showWork(out, channel, chunk);
+    return sent.id;
+  } catch (error) {
+    throw chatError(error, files.length > 0);
+  }
+}
+
+/** Makes a message show this chunk; an old one is sent anew, and its new id returned. Files stay as they are. Throws ChatError. */
+export async function edit(out: Out, thread: string, ref: string, chunk: Chunk): Promise<string | void> {
+  const { channel } = parseDiscordThread(thread);
+  const hasFile = chunk.file !== undefined || (chunk.body as DiscordBody).attached !== undefined;
+  try {
+    if (!hasFile && out.clock.now() - timeOf(ref) > OLD_MS) return await sendAnew(out, thread, ref, chunk);
+    await patch(out, channel, ref, shownBy(chunk, false));
+    showWork(out, channel, chunk);
+  } catch (error) {
+    throw chatError(error);
+  }
+}
+
+/** In an archived thread nothing can be changed: it is brought back first. */
+async function patch({ api }: Out, channel: string, ref: string, shown: Shown): Promise<void> {
+  const change = async (): Promise<unknown> => await api.write.patch(Routes.channelMessage(channel, ref), { body: { ...QUIET, ...shown } });
+  try {
+    await change();
+  } catch (error) {
+    if (codeOf(error) !== Code.InvalidActionOnArchivedThread) throw error;
+    await api.write.patch(Routes.channel(channel), { body: { archived: false } });
+    await change();
+  }
+}
+
+async function sendAnew(out: Out, thread: string, ref: string, chunk: Chunk): Promise<string> {
+  const { channel } = parseDiscordThread(thread);
+  const id = await send(out, thread, chunk, `${thread}/${ref}/anew`);
+  try {
+    await out.api.write.delete(Routes.channelMessage(channel, ref));
+  } catch (error) {
+    // Then both are there; the buttons of the old one still do what they say.
+    if (codeOf(error) !== Code.UnknownMessage) out.trace.warn("discord.old-post-stays", { channel, ref, error: messageOf(error) });
+  }
+  return id;
+}
+
+/**
+ * The message sent under this nonce at or after `since` (ms). Histories do not show nonces: rows of buttons carry a mark
+ * of it, and other messages are known by their words once Discord no longer knows the nonce. Throws ChatError.
+ */
+export async function find(out: Out, thread: string, nonce: string, since: number, chunk?: Chunk): Promise<string | null> {
+  const { channel } = parseDiscordThread(thread);
+  const self = out.self();
+  const mark = markOf(out.ids.digest(nonce));
+  let own: APIMessage[];
+  try {
+    own = (await historyAfter(out.api, channel, idAt(since - SKEW_MS))).filter(({ author }) => self === undefined || author.id === self);
+  } catch (error) {
+    throw chatError(error);
+  }
+  const marked = own.find(({ components }) => components?.[0]?.id === mark);
+  if (marked) return marked.id;
+  // Sent again within this time, it comes back as the same message.
+  if (!chunk || out.clock.now() - since < NONCE_MS) return null;
+  return own.find((message) => isShown(message, shownBy(chunk, false)))?.id ?? null;
+}
+
+/** A line of ours outside of any conversation's posts. Never rejects. */
+export async function say({ api, trace }: Pick<Out, "api" | "trace">, channel: string, words: string, replyTo?: string): Promise<void> {
+  const reference = replyTo && { message_reference: { message_id: replyTo, fail_if_not_exists: false } };
+  try {
+    await api.write.post(Routes.channelMessages(channel), { body: { ...QUIET, content: encodeShort(words, TEXT_MAX), ...reference } });
+  } catch (error) {
+    trace.warn("discord.not-said", { channel, error: messageOf(error) });
+    // To answer a message takes the right to read the history.
+    if (replyTo && codeOf(error) === Code.CannotReplyWithoutPermissionToReadMessageHistory) await say({ api, trace }, channel, words);
+  }
+}
+
+/** Discord counts sends and edits of one channel together. */
+export function buckets(thread: string, act: "send" | "edit" | "status"): Bucket[] {
+  const { channel } = parseDiscordThread(thread);
+  const posts = { name: `discord:post:${channel}`, burst: LIMITS.discordPostBurst, perSecond: LIMITS.discordPostPerSecond };
+  if (act !== "status") return [posts];
+  return [posts, { name: `discord:status:${channel}`, burst: LIMITS.discordStatusBurst, perSecond: LIMITS.discordStatusPerSecond }];
+}
+
+function showWork({ typing }: Out, channel: string, { body }: Chunk): void {
+  const { working } = body as DiscordBody;
+  if (working !== undefined) typing.set(channel, working);
+}
+
+function shownBy(chunk: Chunk, isWithoutFile: boolean): Shown {
+  const { content, components } = chunk.body as DiscordBody;
+  if (!chunk.file || !isWithoutFile) return { content, components };
+  return { content: `${content}\n-# ${encode(chunk.file.name)} is no longer kept, or is empty.`, components };
+}
+
+function isShown(message: APIMessage, { content, components }: Shown): boolean {
+  const idsOf = (rows: unknown): string =>
+    JSON.stringify(rows)
+      .match(/"custom_id":"[^"]*"/g)
+      ?.join() ?? "";
+  return message.content === content.trim() && idsOf(message.components ?? []) === idsOf(components);
+}
+
+/** Discord takes no empty file, and a whole output is kept for a while only. */
+function filesOf({ file, body }: Chunk, data: Uint8Array | undefined): RawFile[] {
+  const { attached } = body as DiscordBody;
+  const text = { contentType: "text/plain; charset=utf-8" };
+  if (attached) return [{ ...text, name: attached.name, data: attached.text }];
+  return file && data && data.length > 0 ? [{ ...text, name: file.name, data: Buffer.from(data) }] : [];
+}
+
+/** Component ids are numbers of 31 bits above 0. */
+function markOf(digest: string): number {
+  return Number.parseInt(digest.slice(0, 7), 16) + 1;
+}
