@@ -11,14 +11,14 @@ export function printEntry(entry: Entry): string {
       return entry.verdict === "deny" ? `$ ${visible(entry.title)}` : "";
     case "approval-asked":
       return [
-        `? ${visible(entry.command)}`,
+        `? ${aligned(entry.command)}`,
         `  why I ask: ${entry.reasons.map((r) => visible(r.text)).join("; ")}`,
         `  where: ${visible(entry.cwd)} · ${entry.sandbox}`,
       ].join("\n");
     case "approval-decided":
       return `  ${decisionLine(entry)}`;
     case "run-started":
-      return `$ ${visible(entry.command)}`;
+      return `$ ${aligned(entry.command)}`;
     case "run-ended":
       return printRun(entry);
     case "final":
@@ -37,4 +37,9 @@ function printRun(entry: Entry<"run-ended">): string {
   const output = visible(entry.output.text.trimEnd()) || "(no output)";
   const how = entry.how === "exited" ? `exit ${entry.exit ?? "?"}` : entry.how;
   return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]`;
+}
+
+/** A command of several lines, set in so that none of them can pass for a line of ours. */
+function aligned(command: string): string {
+  return visible(command).replaceAll("\n", "\n  ");
 }

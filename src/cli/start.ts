@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { startApp } from "../app.ts";
 import { loadConfig } from "../config.ts";
+import { guardProcess } from "../guard.ts";
 import { logTrace } from "../system.ts";
 import { oneOf } from "./cli.ts";
 import { interruption } from "./keyboard.ts";
@@ -12,8 +13,8 @@ export async function startCommand(args: string[]): Promise<number> {
   const config = loadConfig();
   const trace = logTrace(config.logLevel, config.secrets);
   if (role !== "worker" && config.slack) {
-    const { guardProcess } = await import("../chat/slack/guard.ts");
-    guardProcess(trace);
+    const { socketMode } = await import("../chat/slack/guard.ts");
+    guardProcess(trace, [socketMode]);
   }
   const end = interruption();
   const ended = new Promise((resolve) => end.addEventListener("abort", resolve));

@@ -22,8 +22,8 @@ export interface Stage {
   /** Keys as in DECKHAND_USERS and DECKHAND_CHANNELS. */
   person(user: string): string;
   channel(channel: string): string;
-  /** How people write a mention. */
-  mention(user: string | "bot"): string;
+  /** How people write a mention of a person, or of `bot`. */
+  mention(user: string): string;
   say(message: { channel: string; user: string; text: string; thread?: string }): Promise<{ ts: string }>;
   conversation(channel: string, root: string): string;
   /** What was written in the thread, oldest first; `bot` alone or everybody. */

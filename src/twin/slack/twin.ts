@@ -20,7 +20,6 @@ import type { Tokens } from "./web-api.ts";
 import { send, WebApi } from "./web-api.ts";
 
 export type { SlackTwin, SlackTwinOptions } from "./surface.ts";
-export type { TwinMessage } from "./state.ts";
 
 const SCOPES = ["app_mentions:read", "chat:write", "files:read", "files:write", "reactions:write", "users:read"].concat(
   ["channels", "groups", "im", "mpim"].map((kind) => `${kind}:history`),

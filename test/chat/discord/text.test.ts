@@ -9,7 +9,11 @@ const text = fc.string({
 
 describe("plain words", () => {
   it("lose their escapes to a reader, and nothing else", () => {
-    fc.assert(fc.property(text, (words) => expect(encode(words).replace(/\\([^0-9A-Za-z\s])/g, "$1")).toBe(words)));
+    fc.assert(
+      fc.property(text, (words) => {
+        expect(encode(words).replace(/\\([^0-9A-Za-z\s])/g, "$1")).toBe(words);
+      }),
+    );
   });
 
   it("take no more room than is reckoned with", () => {

@@ -2,14 +2,16 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
-const guard = JSON.stringify(new URL("../../../src/chat/slack/guard.ts", import.meta.url).href);
+const file = (path: string): string => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
 
 /** Runs a program with the guard in place; `told` are the traced events. */
 async function run(body: string): Promise<{ code: number; told: string[] }> {
   const program = `
-    const { guardProcess } = await import(${guard});
+    const { guardProcess } = await import(${file("guard.ts")});
+    const { socketMode } = await import(${file("chat/slack/guard.ts")});
+    const { discordJs } = await import(${file("chat/discord/guard.ts")});
     const note = (event) => console.log(event);
-    guardProcess({ info: note, warn: note, error: note });
+    guardProcess({ info: note, warn: note, error: note }, [socketMode, discordJs]);
     ${body}
     await new Promise((resolve) => setTimeout(resolve, 100));
     console.log("alive");
@@ -28,6 +30,26 @@ describe("the guard of the process", () => {
       client.emit("ws_message", JSON.stringify({ type: "events_api", envelope_id: "e", payload: { type: "app_rate_limited" } }), false);
     `;
     expect(await run(rejection)).toEqual({ code: 0, told: ["slack.rejection-caught", "alive"] });
+  }, 30_000);
+
+  it("keeps it alive when discord.js cannot read an event", async () => {
+    const rejection = `
+      const { Client } = await import("discord.js");
+      const { ws } = new Client({ intents: [] });
+      ws.status = 0;
+      void (async () => ws.handlePacket({ t: "INTERACTION_CREATE", d: null }))();
+    `;
+    expect(await run(rejection)).toEqual({ code: 0, told: ["discord.rejection-caught", "alive"] });
+  }, 30_000);
+
+  it("lets a mistake of ours end it, also below discord.js", async () => {
+    const rejection = `
+      const { Client } = await import("discord.js");
+      const { ws } = new Client({ intents: [] });
+      ws.on("MESSAGE_CREATE", () => { throw new Error("a bug of ours"); });
+      void (async () => ws.emit("MESSAGE_CREATE"))();
+    `;
+    expect((await run(rejection)).code).toBe(1);
   }, 30_000);
 
   it("lets every other rejection end it", async () => {
