@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
 import { startApp } from "../app.ts";
 import { loadConfig } from "../config.ts";
+import { discordJs } from "../chat/discord/guard.ts";
+import { socketMode } from "../chat/slack/guard.ts";
 import { guardProcess } from "../guard.ts";
 import { logTrace } from "../system.ts";
 import { oneOf } from "./cli.ts";
@@ -12,10 +14,7 @@ export async function startCommand(args: string[]): Promise<number> {
   const role = oneOf("--role", values.role, ["all", "gateway", "worker"] as const);
   const config = loadConfig();
   const trace = logTrace(config.logLevel, config.secrets);
-  if (role !== "worker" && config.slack) {
-    const { socketMode } = await import("../chat/slack/guard.ts");
-    guardProcess(trace, [socketMode]);
-  }
+  if (role !== "worker") guardProcess(trace, [socketMode, discordJs]);
   const end = interruption();
   const ended = new Promise((resolve) => end.addEventListener("abort", resolve));
   const app = await startApp(config, role, trace, end);
