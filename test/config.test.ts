@@ -89,7 +89,7 @@ describe("the configuration", () => {
       lockMs: 2000,
       stalledMs: 500,
       path: ["/usr/bin", "/opt/bin"],
-      secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "discord-token", "sk-secret", "p@ssword"],
+      secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "discord-token", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "sk-secret", "p@ssword"],
     });
   });
 

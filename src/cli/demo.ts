@@ -3,21 +3,18 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { startApp } from "../app.ts";
-import { SCOPES } from "../chat/slack/manifest.ts";
 import { loadConfig, searchPath } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
 import { bash, conversationScript, say } from "../model/script.ts";
 import { startScriptedModel } from "../model/scripted.ts";
 import { logTrace, systemClock } from "../system.ts";
-import { readable } from "../twin/slack/transcript.ts";
-import { type SlackTwin, startSlackTwin } from "../twin/slack/twin.ts";
+import { discordStand, type Stand, slackStand } from "./demo-stands.ts";
 import { askAt, interruption } from "./keyboard.ts";
 import { startOwnRedis } from "./own-redis.ts";
 
 /** Nobody's numbers: in the demo, commands of a Deckhand that was started by root run as this user. */
 const NOBODY = 65_534;
 const APPROVE_AFTER_MS = 10_000;
-const CHANNEL = "C1";
 const TASK = "which git branch is this? Then create test_output with 3 files in it";
 
 const script = conversationScript([
@@ -39,7 +36,7 @@ const script = conversationScript([
   },
 ]);
 
-/** `deckhand demo`: Redis, a loopback Slack, a scripted model and the product itself; a scripted person asks. */
+/** `deckhand demo`: Redis, a loopback Slack and Discord, a scripted model and the product itself; a scripted person asks on each. */
 export async function demoCommand(args: string[]): Promise<number> {
   if (args.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand demo takes no arguments");
   // The terminal may be closed in the middle, too.
@@ -64,26 +61,28 @@ async function play(closers: (() => Promise<void> | void)[], signal: AbortSignal
   closers.push(() => redis.stop());
   const model = await startScriptedModel(script);
   closers.push(() => model.close());
-  const twin = await startSlackTwin({ appScopes: [...SCOPES] });
-  closers.push(() => twin.close());
-  twin.addUser({ id: "U1", name: "Ann" });
-  twin.addChannel({ id: CHANNEL, name: "deck" });
+  const stands = await Promise.all([slackStand(), discordStand()]);
+  for (const stand of stands) closers.push(() => stand.close());
   const config = loadConfig({
-    SLACK_BOT_TOKEN: twin.botToken,
-    SLACK_APP_TOKEN: twin.appToken,
-    SLACK_API_URL: twin.apiUrl,
+    ...Object.assign({}, ...stands.map((stand) => stand.env)),
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_MODEL: "scripted",
     REDIS_URL: redis.url,
     DECKHAND_WORKSPACES: `demo=${workspace}`,
-    DECKHAND_USERS: "slack:*",
-    DECKHAND_APPROVERS: "slack:U1",
+    DECKHAND_USERS: "slack:*,discord:*",
+    DECKHAND_APPROVERS: stands.map((stand) => stand.ann).join(","),
     DECKHAND_STATE: join(root, "state"),
     PATH: searchPath().join(delimiter),
   });
   const app = await startApp(config, "all", logTrace("error", config.secrets), signal);
   closers.push(() => app.stop());
-  await conversation(twin, workspace, signal);
+  write("A loopback Slack and Discord, Redis, a scripted model and Deckhand are running.\n");
+  for (const stand of stands) {
+    await conversation(stand, signal);
+    // The other person finds the folder as the first did.
+    rmSync(join(workspace, "test_output"), { recursive: true, force: true });
+  }
+  write(`These were real runs: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
 }
 
 /** A small git repository that a user other than root can use. */
@@ -109,35 +108,31 @@ async function makeWorkspace(root: string): Promise<string> {
   return workspace;
 }
 
-async function conversation(twin: SlackTwin, workspace: string, signal: AbortSignal): Promise<void> {
-  write("A loopback Slack, Redis, a scripted model and Deckhand are running. This is the thread:\n");
-  const asked = await twin.say({ channel: CHANNEL, user: "U1", text: `<@${twin.botUserId}> ${TASK}` });
+async function conversation(stand: Stand, signal: AbortSignal): Promise<void> {
+  write(`---- the thread in ${stand.name} ----\n`);
+  const thread = await stand.mention(TASK);
   const shown = new Map<string, string>();
   const show = (): void => {
     signal.throwIfAborted();
-    for (const message of twin.thread(CHANNEL, asked.ts)) {
-      const text = readable(message).replaceAll(`<@${twin.botUserId}>`, "@Deckhand");
-      const before = shown.get(message.ts);
+    for (const { id, bot, text } of stand.thread(thread)) {
+      const before = shown.get(id);
       if (before === text) continue;
-      shown.set(message.ts, text);
+      shown.set(id, text);
       if (before !== undefined) write(changed(before, text));
-      else write(`${message.bot_id ? "Deckhand" : "Ann"}\n${text.replace(/^/gm, "    ")}\n`);
+      else write(`${bot ? "Deckhand" : "Ann"}\n${text.replace(/^/gm, "    ")}\n`);
     }
   };
-  const card = await twin.waitFor(() => {
+  const card = await stand.waitFor(() => {
     show();
-    return twin.thread(CHANNEL, asked.ts).find((m) => readable(m).includes("[ Approve ]"));
+    return stand.thread(thread).find((m) => m.text.includes("[ Approve ]"));
   }, 60_000);
   const yes = await decide(signal);
-  await twin.press({ channel: CHANNEL, ts: card.ts, actionId: yes ? "approve" : "deny", user: "U1" });
-  await twin.waitFor(() => {
+  await stand.press(thread, card.id, yes ? "Approve" : "Deny");
+  await stand.waitFor(() => {
     show();
-    return (
-      [...shown.values()].some((text) => /^(Done|Not done|Stopped) · /.test(text)) &&
-      [...shown.values()].some((text) => text.includes("The branch is"))
-    );
+    const texts = [...shown.values()];
+    return texts.some((text) => /^(Done|Not done|Stopped) · /.test(text)) && texts.some((text) => text.includes("The branch is"));
   }, 60_000);
-  write(`That was a real run: the commands ran in ${workspace}, in the sandbox. It is removed now.\n`);
 }
 
 /** An edited message in one line: what it says now and did not say before. */

@@ -42,8 +42,10 @@ describe.concurrent("deckhand demo", () => {
     running.type("maybe\n");
     await running.says(/Approve\? \[y\/n\] [\s\S]*Approve\? \[y\/n\] /);
     running.type("n\n");
+    await running.says(/the thread in Discord[\s\S]*Approve\? \[y\/n\] /);
+    running.type("n\n");
     const { code, stdout } = await running.ended;
-    expect(stdout).toMatch(/Denied by Ann/);
+    expect(stdout.match(/Denied by Ann/g)).toHaveLength(2);
     expect(stdout).toMatch(/I made no files, because you did not approve it\./);
     expect(stdout).not.toMatch(/\| \$ mkdir/);
     expect(code).toBe(0);
@@ -55,8 +57,10 @@ describe.concurrent("deckhand demo", () => {
     const running = start(onTerminal(DECKHAND, "demo"), { env });
     await running.says(/Approve\? \[y\/n\] /);
     running.type("y\n");
+    await running.says(/the thread in Discord[\s\S]*Approve\? \[y\/n\] /);
+    running.type("y\n");
     const { code, stdout } = await running.ended;
-    expect(stdout).toMatch(/Approved by Ann[\s\S]*now holds 3 files/);
+    expect(stdout).toMatch(/Approved by Ann[\s\S]*now holds 3 files[\s\S]*Approved by Ann[\s\S]*now holds 3 files/);
     expect(code).toBe(0);
     expect(leftovers()).toEqual([]);
   });

@@ -226,7 +226,7 @@ describe("people and Slack", () => {
 
   test("no tokens: CONFIG with their names", async () => {
     const none = { SLACK_BOT_TOKEN: undefined, SLACK_APP_TOKEN: undefined };
-    onlyFails(await doctor(none), "slack", [/set SLACK_BOT_TOKEN and SLACK_APP_TOKEN.*\(CONFIG\)$/]);
+    onlyFails(await doctor(none), "chat", [/set SLACK_BOT_TOKEN and SLACK_APP_TOKEN, or DISCORD_TOKEN.*\(CONFIG\)$/]);
   });
 
   test("wrong tokens: SLACK_AUTH for each", async () => {

@@ -1,5 +1,5 @@
 import { SCOPES } from "../../src/chat/slack/manifest.ts";
-import { readable as readableDiscord } from "../../src/twin/discord/transcript.ts";
+import { asSeen, readable as readableDiscord } from "../../src/twin/discord/transcript.ts";
 import { type DiscordTwin, type DiscordTwinOptions, startDiscordTwin } from "../../src/twin/discord/twin.ts";
 import { readable as readableSlack } from "../../src/twin/slack/transcript.ts";
 import { type SlackTwin, type SlackTwinOptions, startSlackTwin } from "../../src/twin/slack/twin.ts";
@@ -119,7 +119,7 @@ export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ 
       twin
         .thread(root)
         .filter((m) => who === "all" || m.author === twin.botUserId)
-        .map((m) => ({ ts: m.id, text: plain(readableDiscord(m)), files: m.attachments.map((f) => ({ id: f.id, name: f.filename })) })),
+        .map((m) => ({ ts: m.id, text: readableDiscord(m), files: m.attachments.map((f) => ({ id: f.id, name: f.filename })) })),
     press: async ({ root, ts, action, user: who }) => {
       const message = twin.thread(root).find((m) => m.id === ts);
       const found = JSON.stringify(message?.components ?? []).match(new RegExp(`"custom_id":"(dh:${action}:[^"]*)"`));
@@ -133,30 +133,14 @@ export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ 
       ...twin
         .ephemerals()
         .filter((e) => e.user === user(id))
-        .map((e) => plain(e.content)),
+        .map((e) => asSeen(e.content)),
       ...CHANNELS.flatMap((channel) => twin.messages(place(channel)))
         .filter((m) => m.author === twin.botUserId)
-        .map((m) => plain(m.content)),
+        .map((m) => asSeen(m.content)),
     ],
     file: (id) => twin.file(id)?.content,
     waitFor: twin.waitFor,
     close: twin.close,
   };
   return { stage, twin };
-}
-
-/** Discord's Markdown as it looks: code blocks as `  | ` lines, small print and escapes without their marks. */
-function plain(text: string): string {
-  let code = false;
-  return text
-    .split("\n")
-    .flatMap((line) => {
-      if (/^```/.test(line)) {
-        code = !code;
-        return [];
-      }
-      return [code ? `  | ${line}` : line.replace(/^-# /, "").replace(/\\([\\`*_~|>#\-[\]()<.:@!+{}])/g, "$1")];
-    })
-    .join("\n")
-    .replaceAll("\u200b", "");
 }

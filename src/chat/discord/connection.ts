@@ -55,7 +55,9 @@ export function connect(options: ConnectionOptions, signal: AbortSignal): Connec
     options.onUp(resumed);
   };
   const down = (): void => {
-    if (upSince !== null) downSince = clock.now();
+    if (upSince === null) return;
+    trace.info("discord.disconnected");
+    downSince = clock.now();
     upSince = null;
   };
   client.ws.on(GatewayDispatchEvents.Ready, () => up(false));
@@ -95,14 +97,18 @@ function failedLogin(error: unknown): Ending {
 /** A client that keeps no messages, calls nobody by its posts, and can be ended at any time. */
 function quietClient({ apiUrl, intents, trace }: ConnectionOptions): { client: Client; end: () => Promise<void> } {
   let ended = false;
-  const client = new Client({
+  const client: Client = new Client({
     intents,
     allowedMentions: { parse: [], repliedUser: false },
     rest: restOptions(apiUrl),
     // One process serves it all; Discord allows that up to 2,500 servers.
     shards: [0],
     shardCount: 1,
-    makeCache: Options.cacheWithLimits({ MessageManager: 0, GuildMemberManager: 100, UserManager: 100 }),
+    makeCache: Options.cacheWithLimits({
+      MessageManager: 0,
+      GuildMemberManager: { maxSize: 100, keepOverLimit: (member) => member.id === client.user?.id },
+      UserManager: { maxSize: 100, keepOverLimit: (user) => user.id === client.user?.id },
+    }),
     ws: {
       buildStrategy: (manager) => {
         const kept = manager.options.retrieveSessionInfo;

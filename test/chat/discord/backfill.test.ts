@@ -162,6 +162,24 @@ describe("the mark", () => {
   });
 });
 
+it("the mark stays where it is while a live message waits to be kept, whatever is kept after it", async () => {
+  let ahead = 0;
+  first = await openRoom({ clock: { ...realClock, now: () => Date.now() + ahead } });
+  await first.told("discord.backfilled");
+  const mark = await first.log.marked("discord:seen");
+  ahead = 60_000;
+  first.twin.advance(60_000);
+  let fails = 1;
+  first.onArrive(async (inbound) => (fails-- > 0 ? await Promise.reject(new Error("Redis is down")) : await openIt(inbound)));
+  const lost = await ask(first, "one");
+  await first.told("discord.not-kept");
+  await openThread(first, "two");
+  expect(await first.log.marked("discord:seen")).toBe(mark);
+  await first.told("discord.backfilled", 2);
+  expect(first.events()).toContain(eventOf(GENERAL, lost));
+  expect(await first.log.marked("discord:seen")).not.toBe(mark);
+});
+
 it("a live message that was not kept is looked for soon, and comes in its place", async () => {
   first = await openRoom();
   await first.told("discord.backfilled");

@@ -121,6 +121,12 @@ describe("a post", () => {
     expect(parts[1]).toMatch(/^```ts\n/);
   });
 
+  it("closes a code block that the model left open: what is ours stands outside of it", () => {
+    expect(contents({ kind: "markdown", text: "Look:\n```\ncode" }, { kind: "note", text: "cut" })).toEqual([
+      "Look:\n```\ncode\n```\n-# cut",
+    ]);
+  });
+
   it("that would take many messages is its beginning, its end and a file with all of it", () => {
     const story = Array.from({ length: 900 }, (_, n) => `sentence number ${n}.`).join("\n\n");
     const whole = post([
