@@ -3,10 +3,9 @@ import { hostname } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Config } from "./config.ts";
 import type { Access } from "./core/access.ts";
-import type { Person } from "./core/entry.ts";
 import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/errors.ts";
 import type { Hands } from "./core/hands.ts";
-import { type IntakeDeps, intake } from "./core/intake.ts";
+import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
 import type { Log } from "./core/log.ts";
 import type { Chat, Limiter, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
@@ -230,9 +229,6 @@ async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<
   return { chats, limiter: redisLimiter({ url: config.redisUrl, trace }), endHearing: () => (ended ??= endHearing()) };
 }
 
-/** Nobody in particular: the thread itself is gone. */
-const DECKHAND: Person = { key: "deckhand", name: "Deckhand (the thread cannot be reached)", kind: "bot", roles: [] };
-
 async function startGateway(config: Config, { chats, limiter }: Gateway, queue: Queue, deps: IntakeDeps): Promise<void> {
   const poster = {
     log: deps.log,
@@ -248,18 +244,4 @@ async function startGateway(config: Config, { chats, limiter }: Gateway, queue: 
   // At once: a platform that is down must not keep the other from being heard.
   await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, deps))));
   deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
-}
-
-/** A thread that nobody can read any more must not go on working: it is stopped like by a person. */
-async function abandon(conversation: string, code: string, deps: IntakeDeps): Promise<void> {
-  try {
-    const head = await deps.log.head(conversation);
-    if (!head) return;
-    const event = `gone:${conversation}:${head.seq}`;
-    const entry = { type: "stop" as const, event, by: { ...DECKHAND, name: `${DECKHAND.name}: ${code}` } };
-    await deps.log.ingest({ conversation, event, at: deps.clock.now(), entry, wakes: true });
-    await deps.queue.wake(conversation, head.workspace);
-  } catch (thrown) {
-    deps.trace.warn("abandon-failed", { conversation, error: messageOf(thrown) });
-  }
 }

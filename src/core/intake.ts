@@ -2,7 +2,7 @@ import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
 import { lateAnswer, pressRefusal } from "./approval.ts";
 import { fold } from "./conversation.ts";
-import { type Entry, type NewEntry, isEntry } from "./entry.ts";
+import { type Entry, type NewEntry, type Person, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
@@ -194,4 +194,20 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
 async function findAsked(conversation: string, approval: string, log: Log): Promise<Entry<"approval-asked"> | undefined> {
   const entries = await log.read(conversation, 0);
   return entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === approval);
+}
+
+/** Nobody in particular: the thread itself is gone. */
+const DECKHAND: Person = { key: "deckhand", name: "Deckhand (the thread cannot be reached)", kind: "bot", roles: [] };
+
+/** A thread that nobody can read any more must not go on working: it is stopped like by a person. Never rejects. */
+export async function abandon(conversation: string, code: string, deps: IntakeDeps): Promise<void> {
+  try {
+    const head = await deps.log.head(conversation);
+    if (!head) return;
+    const event = `gone:${conversation}:${head.seq}`;
+    const entry: NewEntry<"stop"> = { type: "stop", event, by: { ...DECKHAND, name: `${DECKHAND.name}: ${code}` } };
+    await keep({ conversation, event, at: deps.clock.now(), entry, wakes: true }, head.workspace, deps);
+  } catch (thrown) {
+    deps.trace.warn("abandon-failed", { conversation, error: messageOf(thrown) });
+  }
 }
