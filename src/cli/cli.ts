@@ -36,8 +36,8 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) => (await import("./demo.ts")).demoCommand(args),
   },
   doctor: {
-    usage: "doctor",
-    help: "check every requirement and say how to mend what is missing",
+    usage: "doctor [--live CHANNEL]",
+    help: "check every requirement and say how to mend what is missing; --live also tries it all in a channel, with one press of yours",
     run: async (args) => (await import("./doctor.ts")).doctorCommand(args),
   },
   trace: {
@@ -58,7 +58,7 @@ export const COMMAND_NAMES = Object.keys(COMMANDS);
 const EXIT = { usage: 2, notStarted: 3, interrupted: 130 } as const;
 
 /** Codes that mean "not started": configuration, programs, Redis, sandbox, workspace, tools, tokens. */
-const NOT_STARTED = /^(CONFIG|NODE|PROGRAM|REDIS|SANDBOX|RUN_AS|STATE|TOOL|WORKSPACE|SLACK)/;
+const NOT_STARTED = /^(CONFIG|NODE|PROGRAM|REDIS|SANDBOX|RUN_AS|STATE|TOOL|WORKSPACE|SLACK|DISCORD)/;
 
 /**
  * Runs `deckhand ARGS` and gives the exit code: 0 done, 1 failed, 2 usage, 3 not started, 130 interrupted.

@@ -1,35 +1,50 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { NOT_SET, NO_SANDBOX, openSandbox } from "../app.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
+import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
+import { interruption } from "./keyboard.ts";
 
-/** One requirement: `look` gives what it saw when all is well, and the lines of what is wrong otherwise. */
+/** What was seen when all is well, and the lines of what is wrong otherwise. */
+export type Found = { fine: string } | { wrong: string[] };
+
+/** One requirement. */
 interface Check {
   name: string;
-  look(): Promise<{ fine: string } | { wrong: string[] }>;
+  look(): Promise<Found>;
 }
 
 /** `deckhand doctor`: every requirement checked, each failure with its code and mend; 0 when all is well. */
 export async function doctorCommand(args: string[]): Promise<number> {
-  if (args.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments");
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { live: { type: "string" } } });
+  const { live = null } = values;
+  if (positionals.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments but --live CHANNEL");
+  if (live !== null && !CHANNEL.test(live)) throw new DeckhandError("BAD_INPUT", "--live takes a channel: slack:C0123456 or discord:123");
   const read = readConfig();
   const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map((program) => programCheck(program))];
   if (!("config" in read) || read.config.sandbox === "bwrap") checks.push(programCheck("bwrap", new DeckhandError("SANDBOX_MISSING")));
-  if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config));
+  if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config, live));
   else checks.push(broken("configuration", ...read.problems.map((problem) => new DeckhandError("CONFIG", problem))));
-  let failures = 0;
-  for (const check of checks) {
-    const found = await look(check);
-    if ("fine" in found) process.stdout.write(`ok    ${check.name}: ${found.fine}\n`);
-    else for (const line of found.wrong) process.stdout.write(`FAIL  ${check.name}: ${line}\n`);
-    failures += "fine" in found ? 0 : 1;
+  const seen: Found[] = [];
+  const tell = (name: string, found: Found): void => {
+    seen.push(found);
+    if ("fine" in found) process.stdout.write(`ok    ${name}: ${found.fine}\n`);
+    else for (const line of found.wrong) process.stdout.write(`FAIL  ${name}: ${line}\n`);
+  };
+  for (const check of checks) tell(check.name, await look(check));
+  if (live !== null && "config" in read) {
+    const signal = interruption();
+    await (await import("./live.ts")).liveCheck(read.config, live, { tell, signal });
+    if (signal.aborted) return 130;
   }
-  process.stdout.write(failures === 0 ? "Everything is in place.\n" : `${failures} of ${checks.length} checks failed.\n`);
+  const failures = seen.filter((found) => "wrong" in found).length;
+  process.stdout.write(failures === 0 ? "Everything is in place.\n" : `${failures} of ${seen.length} checks failed.\n`);
   return failures === 0 ? 0 : 1;
 }
 
-async function look(check: Check): ReturnType<Check["look"]> {
+async function look(check: Check): Promise<Found> {
   try {
     return await check.look();
   } catch (thrown) {
@@ -67,7 +82,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-function configChecks(config: Config): Check[] {
+function configChecks(config: Config, live: string | null): Check[] {
   return [
     {
       name: "redis",
@@ -88,7 +103,7 @@ function configChecks(config: Config): Check[] {
       },
     },
     accessCheck(config),
-    ...chatChecks(config),
+    ...chatChecks(config, live),
   ];
 }
 
@@ -115,14 +130,14 @@ function accessCheck(config: Config): Check {
   return broken("access", ...unset.map((text) => new DeckhandError("CONFIG", text)));
 }
 
-function chatChecks({ slack, discord, workspaces }: Config): Check[] {
+function chatChecks({ slack, discord, workspaces }: Config, live: string | null): Check[] {
   const checks: Check[] = [];
   if (slack) {
     const health = async () => (await import("../chat/slack/health.ts")).slackHealth(slack);
     checks.push(chatCheck("slack", "tokens, scopes and Socket Mode", health));
   }
   if (discord) {
-    const watch = workspaces.flatMap((w) => w.channels);
+    const watch = [...new Set([...workspaces.flatMap((w) => w.channels), ...(live === null ? [] : [live])])];
     const health = async () => (await import("../chat/discord/health.ts")).discordHealth({ ...discord, watch });
     checks.push(chatCheck("discord", "token, intents and permissions", health));
   }

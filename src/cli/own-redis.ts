@@ -15,7 +15,7 @@ export interface OwnRedis {
 export async function startOwnRedis(): Promise<OwnRedis> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "deckhand-redis-"));
-  const safe = ["--appendonly", "yes", "--maxmemory-policy", "noeviction", "--save", "", "--daemonize", "no"];
+  const safe = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", "", "--daemonize", "no"];
   // In a group of its own: Ctrl-C is for us, and we still need it then.
   const server = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, ...safe], {
     stdio: "ignore",

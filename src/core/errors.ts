@@ -8,10 +8,10 @@ export const ERRORS = {
     "Use the form slack:TEAM:CHANNEL:TS or discord:SERVER:THREAD; the log lines of `deckhand start` name them.",
   ],
   BAD_INPUT: ["{}", "See `deckhand --help`."],
-  CONFIG: ["The configuration has problems: {}", "Mend each line, then run `deckhand doctor`."],
+  CONFIG: ["The configuration has a problem: {}", "Mend it, then run `deckhand doctor`."],
   NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
   PROGRAM_MISSING: ["{} is not installed", "Run `script/bootstrap`."],
-  REDIS_DOWN: ["Redis does not answer: {}", "Start it (`script/bootstrap` installs one) and check REDIS_URL."],
+  REDIS_DOWN: ["Redis does not answer: {}", "Start it (`redis-server --appendonly yes` will do) and check REDIS_URL."],
   REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
   REDIS_FENCED: ["Another worker took this conversation over", "Nothing to do: the other worker goes on."],
   SANDBOX_MISSING: ["bubblewrap is not installed", "Run `script/bootstrap`, or `apt-get install bubblewrap`."],
@@ -26,7 +26,7 @@ export const ERRORS = {
     "It was started again; ask once more. If it happens often, look at the memory of this machine.",
   ],
   RUN_AS: ["Commands must not run as root: {}", "Give the folder to another user (`chown -R USER FOLDER`) or set DECKHAND_RUN_AS=USER."],
-  WORKSPACE_MISSING: ["The workspace {} is not there", "Create the folder or mend DECKHAND_WORKSPACES."],
+  WORKSPACE_MISSING: ["The workspace {} is not there", "Create the folder, or mend DECKHAND_WORKSPACES or --workspace."],
   WORKSPACE_UNUSABLE: [
     "The user that commands run as cannot use the workspace {}",
     "Make it writable for that user: `chown -R USER FOLDER`, or set DECKHAND_RUN_AS.",
@@ -37,7 +37,7 @@ export const ERRORS = {
   ],
   WORKSPACE_REFUSED: [
     "{} cannot be a workspace",
-    "Choose a folder of its own, not a system folder, not above Deckhand's state or configuration.",
+    "Choose a folder of its own (DECKHAND_WORKSPACES or --workspace), not a system folder, not above Deckhand's program, state or configuration.",
   ],
   TOOL_BROKEN: ["A tool cannot be used: {}", "Mend the file or take it away."],
   MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],
@@ -64,6 +64,10 @@ export const ERRORS = {
   MODEL_REFUSED: ["The model's service does not accept the request: {}", "Check OPENAI_MODEL and that the model can call functions."],
   SLACK_AUTH: ["Slack refuses the token: {}", "Set SLACK_BOT_TOKEN (xoxb-) and SLACK_APP_TOKEN (xapp-) from the app's pages."],
   SLACK_SCOPE: ["The Slack app lacks what it needs: {}", "Paste `deckhand manifest slack` into the app's manifest, then install it again."],
+  SLACK_CHANNEL: [
+    "Deckhand may not do in this Slack channel what it needs: {}",
+    "Invite it there (`/invite @Deckhand`); see that the id is right, the channel is not archived, and apps may post in it.",
+  ],
   SLACK_DOWN: ["Slack does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to slack.com."],
   DISCORD_AUTH: ["Discord refuses the token: {}", "Set DISCORD_TOKEN to the token from the Bot page of the application's pages."],
   DISCORD_INTENTS: [
@@ -75,6 +79,10 @@ export const ERRORS = {
     "Open the link of `deckhand manifest discord` once more, and look at the permissions of the channel itself.",
   ],
   DISCORD_DOWN: ["Discord does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to discord.com."],
+  NO_PRESS: [
+    "No press of the button arrived within {}",
+    "Was it pressed, with no other Deckhand running on this token? On Slack, Interactivity and Socket Mode must be on (`deckhand manifest slack`); on Discord, the application's Interactions Endpoint URL must be empty.",
+  ],
   INTERNAL: ["Something went wrong in Deckhand: {}", "Nothing is lost. Please report it with `deckhand trace` of this thread."],
 } as const satisfies Record<string, readonly [what: string, mend: string]>;
 

@@ -206,7 +206,7 @@ export async function abandon(conversation: string, code: string, deps: IntakeDe
     if (!head) return;
     const event = `gone:${conversation}:${head.seq}`;
     const entry: NewEntry<"stop"> = { type: "stop", event, by: { ...DECKHAND, name: `${DECKHAND.name}: ${code}` } };
-    await keep({ conversation, event, at: deps.clock.now(), entry, wakes: true }, head.workspace, deps);
+    await keep({ conversation, event, at: deps.clock.now(), entry, wakes: true, cancels: entry.by }, head.workspace, deps);
   } catch (thrown) {
     deps.trace.warn("abandon-failed", { conversation, error: messageOf(thrown) });
   }

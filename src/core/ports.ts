@@ -100,6 +100,12 @@ export class ChatError extends Error {
   }
 }
 
+/** A thread that we began. `root` is its first message, as `edit` takes it. */
+export interface Begun {
+  thread: string;
+  root: { thread: string; ref: string };
+}
+
 export interface Chat {
   readonly platform: string;
   /**
@@ -114,6 +120,8 @@ export interface Chat {
   buckets(thread: string, act: "send" | "edit" | "status"): Bucket[];
   /** Sends one chunk; `nonce` goes with it. Throws ChatError only. Returns the message's id. */
   send(thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string>;
+  /** Says this in a channel (`slack:C1`) and begins a thread there; once started. Throws ChatError; then no thread has begun. */
+  begin(channel: string, chunk: Chunk, nonce: string): Promise<Begun>;
   /** Makes a message show this chunk. Where it had to be sent anew: the new id. Throws ChatError. */
   edit(thread: string, ref: string, chunk: Chunk): Promise<string | void>;
   /** The message sent under this nonce at or after `since`, if it is there; `chunk` is what it would be now. Throws ChatError. */

@@ -139,7 +139,7 @@ function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided">
 }
 
 function question(asked: Entry<"approval-asked">): Block[] {
-  const expires = `Expires in ${deadlineText(asked.deadline - asked.at)}. Writing something new here withdraws it.`;
+  const expires = `Expires in ${deadlineText(asked.deadline - asked.at)}. A new message from ${visible(asked.requester.name)} withdraws it.`;
   const nobody = asked.approvers.length === 0 ? " Nobody may approve yet: DECKHAND_APPROVERS is not set." : "";
   return [
     { kind: "note", text: expires + nobody },
@@ -171,6 +171,9 @@ function runPost(ended: Entry<"run-ended">, index: Index): Post | null {
   return { key: `run:${ended.seq}`, lane: "output", blocks, ...file };
 }
 
+/** What a refusal says to the model alone. */
+const TO_MODEL = / Do not try another way round it(; say that it is not possible)?\.$/;
+
 function endNote(ended: Entry<"run-ended">, silent: boolean): string {
   const seconds = `${(ended.ms / 1000).toFixed(1)} s`;
   const nothing = silent ? "(no output) · " : "";
@@ -188,7 +191,7 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
     case "refused":
       return ended.why === "cut"
         ? "Output cut: the model's message was not complete, so its command was not run."
-        : visible(ended.output.text);
+        : visible(ended.output.text.replace(TO_MODEL, ""));
   }
 }
 

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 /** A planned misfortune of the next `times` calls (1 by default) that a twin's own kind of fault names. */
 export interface Misfortune {
   times?: number;
+  /** Only of calls with this text in their body. */
+  within?: string;
   headers?: Record<string, string>;
   /** Wait first; alone the call then works as usual. */
   delayMs?: number;
@@ -32,8 +34,8 @@ export class Faults<F extends Misfortune> {
   }
 
   /** Lets a call meet its fault. `go`: do it as usual; `reset`: do it, then cut the line; `answered`: it is over. */
-  async meet(name: string, request: IncomingMessage, response: ServerResponse): Promise<"go" | "reset" | "answered"> {
-    const fault = this.#faults.find((each) => each.times > 0 && this.#hits(each, name));
+  async meet(name: string, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<"go" | "reset" | "answered"> {
+    const fault = this.#faults.find((each) => each.times > 0 && this.#hits(each, name) && body.includes(each.within ?? ""));
     if (!fault) return "go";
     fault.times -= 1;
     if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));

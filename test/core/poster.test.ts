@@ -120,7 +120,7 @@ describe("an approval card", () => {
       rm x
       Why I ask: it deletes files
       Where: workspace api (/w) · sandboxed: no network, workspace only
-      Expires in 24 h. Writing something new here withdraws it.
+      Expires in 24 h. A new message from Ann withdraws it.
       [Approve] [Deny]"
     `);
     await log.decide("ap1", now, { decision: "approved", by: bob });

@@ -99,6 +99,12 @@ describe("bin/deckhand", () => {
       `24.1.0 --env-file=${root}/.env ${root}/src/main.ts doctor`,
     );
   });
+
+  test("reads no .env for the tests, which say so", () => {
+    const root = installed({ a: "24.1.0" });
+    put(root, ".env", "SLACK_BOT_TOKEN=xoxb-real\n");
+    expect(start(root, ["a"], { env: { DECKHAND_ENV_FILE: "" } }).stdout).not.toContain("env-file");
+  });
 });
 
 describe("script/bootstrap", () => {

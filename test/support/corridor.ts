@@ -109,6 +109,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const workspace = makeWorkspace();
   const env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "",
+    DECKHAND_ENV_FILE: "", // not the `.env` of whoever runs the tests
     ...stage.env,
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_MODEL: "scripted",

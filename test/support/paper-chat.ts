@@ -1,4 +1,4 @@
-import { type Chat, ChatError, type ChatRefusal, type Chunk } from "../../src/core/ports.ts";
+import { type Begun, type Chat, ChatError, type ChatRefusal, type Chunk } from "../../src/core/ports.ts";
 import type { Post } from "../../src/core/post.ts";
 
 export interface PaperMessage {
@@ -48,6 +48,11 @@ export class PaperChat implements Chat {
     this.onSend();
     if (failure === "lost") throw new ChatError({ kind: "doubtful", code: "reset" });
     return ref;
+  }
+
+  async begin(channel: string, chunk: Chunk, nonce: string): Promise<Begun> {
+    const thread = `${channel}:1`;
+    return { thread, root: { thread, ref: await this.send(thread, chunk, nonce) } };
   }
 
   async edit(_thread: string, ref: string, chunk: Chunk): Promise<void> {

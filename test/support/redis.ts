@@ -29,7 +29,7 @@ export async function startRedis({ args = [] }: { args?: string[] } = {}): Promi
   const dir = await mkdtemp(join(tmpdir(), "deckhand-redis-"));
   let port = 0;
   let server: ChildProcess | undefined;
-  const safe = ["--appendonly", "yes", "--maxmemory-policy", "noeviction", "--save", ""];
+  const safe = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", ""];
   async function start(): Promise<boolean> {
     const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, ...safe, ...args], {
       stdio: "ignore",

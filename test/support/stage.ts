@@ -14,6 +14,16 @@ export interface Shown {
   files: { id: string; name: string }[];
 }
 
+/** What goes wrong with the product's next calls, as often as `times` says (once by default). */
+export interface Trouble {
+  with: "post" | "edit" | "file";
+  /** `busy`: 429, come again in a second; `refused`: never in this form; `lost`: it was done, but the answer is lost. */
+  how: "busy" | "refused" | "lost";
+  times?: number;
+  /** Only with what shows a code block. */
+  showing?: "code";
+}
+
 /** A loopback chat with people U1 (Ann), U2 (Bob), U3 (Cem) and channels C1 to C30, whatever it names them itself. */
 export interface Stage {
   platform: Platform;
@@ -40,6 +50,9 @@ export interface Stage {
   /** What only this person sees; where a platform cannot do that, the bot's words in the channel outside of threads. */
   whispers(user: string): string[];
   file(id: string): Buffer | undefined;
+  trouble(trouble: Trouble): void;
+  /** Calls since the start; `limited`: answered 429. */
+  calls(): { posts: number; edits: number; limited: number };
   waitFor<T>(probe: () => T | undefined | false | null, ms?: number): Promise<T>;
   close(): Promise<void>;
 }
@@ -92,11 +105,30 @@ export async function slackStage(options: SlackTwinOptions = {}): Promise<{ stag
         .filter((e) => e.user === user)
         .map((e) => e.text),
     file: (id) => twin.file(id)?.content,
+    trouble: ({ with: act, how, times = 1, showing }) =>
+      twin.fault({
+        method: { post: "chat.postMessage", edit: "chat.update", file: "files.completeUploadExternal" }[act],
+        ...{
+          busy: { status: 429, error: "ratelimited", headers: { "retry-after": "1" } },
+          refused: { error: "invalid_blocks" },
+          lost: { reset: "after" as const },
+        }[how],
+        times,
+        ...(showing ? { within: "rich_text_preformatted" } : {}),
+      }),
+    calls: () => ({
+      posts: twin.calls("chat.postMessage").length,
+      edits: twin.calls("chat.update").length,
+      limited: twin.calls().filter((call) => call.status === 429).length,
+    }),
     waitFor: twin.waitFor,
     close: twin.close,
   };
   return { stage, twin };
 }
+
+const POST = "POST /channels/*/messages";
+const EDIT = "PATCH /channels/*/messages/*";
 
 export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ stage: Stage; twin: DiscordTwin }> {
   const twin = await startDiscordTwin({ limits: false, ...options });
@@ -139,6 +171,22 @@ export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ 
         .map((m) => asSeen(m.content)),
     ],
     file: (id) => twin.file(id)?.content,
+    trouble: ({ with: act, how, times = 1, showing }) =>
+      twin.fault({
+        route: act === "edit" ? EDIT : POST,
+        ...{
+          busy: { status: 429, headers: { "retry-after": "1" }, body: { message: "You are being rate limited.", retry_after: 1, global: false } },
+          refused: { status: 400, body: { message: "Invalid Form Body", code: 50035, errors: {} } },
+          lost: { reset: "after" as const },
+        }[how],
+        times,
+        ...(act === "file" ? { within: "filename=" } : showing ? { within: "```" } : {}),
+      }),
+    calls: () => ({
+      posts: twin.calls(POST).length,
+      edits: twin.calls(EDIT).length,
+      limited: twin.calls().filter((call) => call.status === 429).length,
+    }),
     waitFor: twin.waitFor,
     close: twin.close,
   };

@@ -4,7 +4,7 @@ import type { Chat, Ids } from "../../core/ports.ts";
 import { discordApi } from "./api.ts";
 import { Ears, type EarsOptions } from "./ears.ts";
 import { layout } from "./layout.ts";
-import { buckets, edit, find, type Out, send } from "./out.ts";
+import { begin, buckets, edit, find, type Out, send } from "./out.ts";
 import type { Self } from "./read.ts";
 import { discordError } from "./refusals.ts";
 import { Typing } from "./typing.ts";
@@ -52,6 +52,7 @@ export function discordChat(options: DiscordOptions): Chat {
     layout,
     buckets,
     send: (thread, chunk, nonce, file) => send(out, thread, chunk, nonce, file),
+    begin: (channel, chunk, nonce) => begin(out, channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(out, thread, ref, chunk),
     find: (thread, nonce, since, chunk) => find(out, thread, nonce, since, chunk),
   };

@@ -6,13 +6,16 @@ import {
   type APIUser,
   ApplicationFlags,
   PermissionFlagsBits,
+  RESTJSONErrorCodes,
   Routes,
 } from "discord.js";
 import { DeckhandError } from "../../core/errors.ts";
 import { channelIds } from "../../core/inbound.ts";
+import type { ChatError } from "../../core/ports.ts";
 import { type Access, type Api, discordApi } from "./api.ts";
 import { contentMissing } from "./gateway.ts";
-import { PERMISSIONS } from "./manifest.ts";
+import { type Permission, PERMISSIONS } from "./manifest.ts";
+import { NotOpened } from "./opening.ts";
 import { chatError, discordError } from "./refusals.ts";
 
 export interface HealthOptions extends Access {
@@ -33,6 +36,14 @@ export async function discordHealth(options: HealthOptions): Promise<string[]> {
   } catch (error) {
     return [discordError(error).line()];
   }
+}
+
+/** DISCORD_PERMISSION, _AUTH or _DOWN for what could not be done in a channel; it takes the permission that is named. */
+export function discordRefusal({ refusal: { kind, code }, cause }: ChatError, channel: string, permission: Permission): DeckhandError {
+  if (cause instanceof NotOpened) return cause.problem;
+  if (kind !== "gone" && kind !== "refused") return discordError(cause);
+  const isUnseen = code === String(RESTJSONErrorCodes.MissingAccess) || code === String(RESTJSONErrorCodes.UnknownChannel);
+  return new DeckhandError("DISCORD_PERMISSION", `${isUnseen ? "ViewChannel" : permission} (${code}, channel ${channel})`, { cause });
 }
 
 async function checkChannel(api: Api, self: string, channel: string): Promise<DeckhandError[]> {

@@ -10,6 +10,8 @@ export const PERMISSIONS = [
   "AttachFiles",
 ] as const satisfies PermissionsString[];
 
+export type Permission = (typeof PERMISSIONS)[number];
+
 /** What to set in the application's pages, and the link that brings the bot into a server. */
 export function discordManifest(applicationId = "APPLICATION_ID"): Record<string, unknown> {
   const bits = PERMISSIONS.reduce((sum, name) => sum | PermissionFlagsBits[name], 0n);

@@ -1,11 +1,13 @@
 import { type APIMessage, type RawFile, RESTJSONErrorCodes as Code, MessageFlags, Routes } from "discord.js";
 import { messageOf } from "../../core/errors.ts";
-import { parseDiscordThread } from "../../core/inbound.ts";
-import type { Bucket, Chunk, Clock, Ids, Trace } from "../../core/ports.ts";
+import { channelIds, discordThread, parseDiscordThread } from "../../core/inbound.ts";
+import { type Begun, type Bucket, ChatError, type Chunk, type Clock, type Ids, type Trace } from "../../core/ports.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Api } from "./api.ts";
 import { historyAfter } from "./history.ts";
 import type { DiscordBody } from "./layout.ts";
+import { NotOpened, openThread } from "./opening.ts";
+import { lookUp } from "./places.ts";
 import { chatError, codeOf } from "./refusals.ts";
 import { idAt, timeOf } from "./snowflake.ts";
 import { encode, encodeShort } from "./text.ts";
@@ -29,6 +31,8 @@ const SKEW_MS = 5_000;
 /** Messages of more than an hour Discord changes only now and then. */
 const OLD_MS = 55 * 60_000;
 const TEXT_MAX = 1_900;
+/** Of a thread's name. */
+const NAME_MAX = 100;
 
 /** Nobody is called, and no link is unfolded. */
 const QUIET = { allowed_mentions: { parse: [], replied_user: false }, flags: MessageFlags.SuppressEmbeds };
@@ -51,6 +55,26 @@ export async function send(out: Out, thread: string, chunk: Chunk, nonce: string
     return sent.id;
   } catch (error) {
     throw chatError(error, files.length > 0);
+  }
+}
+
+/** Posts in the channel and makes a thread of the message, which goes again when no thread can begin. Throws ChatError. */
+export async function begin(out: Out, key: string, chunk: Chunk, nonce: string): Promise<Begun> {
+  const [channel = ""] = channelIds("discord", [key]);
+  try {
+    const { guild } = await lookUp(out.api, channel);
+    const home = discordThread(guild, channel, channel).key;
+    const ref = await send(out, home, chunk, nonce);
+    try {
+      await openThread(out.api, channel, ref, chunk.plain.slice(0, NAME_MAX).toWellFormed());
+    } catch (error) {
+      await remove(out, channel, ref);
+      throw error;
+    }
+    return { thread: discordThread(guild, ref, channel).key, root: { thread: home, ref } };
+  } catch (error) {
+    if (error instanceof NotOpened) throw new ChatError(chatError(error.problem.cause).refusal, error);
+    throw chatError(error);
   }
 }
 
@@ -82,13 +106,18 @@ async function patch({ api }: Out, channel: string, ref: string, shown: Shown): 
 async function sendAnew(out: Out, thread: string, ref: string, chunk: Chunk): Promise<string> {
   const { channel } = parseDiscordThread(thread);
   const id = await send(out, thread, chunk, `${thread}/${ref}/anew`);
-  try {
-    await out.api.write.delete(Routes.channelMessage(channel, ref));
-  } catch (error) {
-    // Then both are there; the buttons of the old one still do what they say.
-    if (codeOf(error) !== Code.UnknownMessage) out.trace.warn("discord.old-post-stays", { channel, ref, error: messageOf(error) });
-  }
+  // When it stays, both are there; the buttons of the old one still do what they say.
+  await remove(out, channel, ref);
   return id;
+}
+
+/** Never rejects. */
+async function remove({ api, trace }: Out, channel: string, ref: string): Promise<void> {
+  try {
+    await api.write.delete(Routes.channelMessage(channel, ref));
+  } catch (error) {
+    if (codeOf(error) !== Code.UnknownMessage) trace.warn("discord.old-post-stays", { channel, ref, error: messageOf(error) });
+  }
 }
 
 /**

@@ -39,7 +39,8 @@ export function discordPlaces(options: { api: Api; clock: Clock; client: () => C
   };
 }
 
-async function lookUp(api: Api, id: string): Promise<Place> {
+/** Asks Discord. Rejects with what the SDK throws. */
+export async function lookUp(api: Api, id: string): Promise<Place> {
   const channel = (await api.read.get(Routes.channel(id))) as APIChannel;
   const isThread = THREADS.includes(channel.type);
   const guild = ("guild_id" in channel && channel.guild_id) || null;

@@ -1,7 +1,7 @@
 import { WebAPIPlatformError, WebClient } from "@slack/web-api";
 import { DeckhandError } from "../../core/errors.ts";
 import { innermost } from "../../core/network.ts";
-import type { Trace } from "../../core/ports.ts";
+import type { ChatError, Trace } from "../../core/ports.ts";
 import { clientOptions, slackLogger } from "./clients.ts";
 import { SCOPES } from "./manifest.ts";
 import { codeOf } from "./refusals.ts";
@@ -48,6 +48,12 @@ export function slackError(error: unknown, setting: string): DeckhandError {
     code,
   );
   return passing ? new DeckhandError("SLACK_DOWN", code, cause) : new DeckhandError("SLACK_AUTH", `${setting}: ${code}`, cause);
+}
+
+/** SLACK_SCOPE, SLACK_CHANNEL, SLACK_AUTH or SLACK_DOWN for what could not be done in a channel. */
+export function slackRefusal({ refusal: { kind, code }, cause }: ChatError, channel: string): DeckhandError {
+  const isOfChannel = (kind === "gone" || kind === "refused") && code !== "missing_scope";
+  return isOfChannel ? new DeckhandError("SLACK_CHANNEL", `${code} (${channel})`, { cause }) : slackError(cause, "SLACK_BOT_TOKEN");
 }
 
 /** Slack names the scope; for the app-level token it is always this one. */

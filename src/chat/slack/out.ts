@@ -1,6 +1,6 @@
 import type { WebClient } from "@slack/web-api";
-import { parseSlackThread } from "../../core/inbound.ts";
-import { type Bucket, ChatError, type Chunk } from "../../core/ports.ts";
+import { channelIds, parseSlackThread, slackThread } from "../../core/inbound.ts";
+import { type Begun, type Bucket, ChatError, type Chunk } from "../../core/ports.ts";
 import { LIMITS } from "../../limits.ts";
 import { slackTs } from "./backfill.ts";
 import type { SlackBody } from "./blocks.ts";
@@ -24,20 +24,34 @@ export async function send(clients: Clients, thread: string, chunk: Chunk, nonce
   const { channel, ts } = parseSlackThread(thread);
   try {
     if (chunk.file && file && file.length > 0) return await upload(clients.content, { channel, ts }, chunk, nonce, file);
-    const answer = await clients.content.chat.postMessage({
-      channel,
-      thread_ts: ts,
-      ...(chunk.file ? { text: withoutFile(chunk, file) } : (chunk.body as SlackBody)),
-      ...QUIET,
-      unfurl_links: false,
-      unfurl_media: false,
-      metadata: { event_type: EVENT_TYPE, event_payload: { nonce } },
-    });
-    if (!answer.ts) throw new ChatError({ kind: "doubtful", code: "no_ts" });
-    return answer.ts;
+    const shown = chunk.file ? { text: withoutFile(chunk, file) } : (chunk.body as SlackBody);
+    return await post(clients.content, { channel, thread_ts: ts, ...shown }, nonce);
   } catch (error) {
     throw chatError(error, "send");
   }
+}
+
+/** Posts in the channel itself: on Slack every message can be a thread's first. Throws ChatError. */
+export async function begin(clients: Clients, team: string, key: string, chunk: Chunk, nonce: string): Promise<Begun> {
+  const [channel = ""] = channelIds("slack", [key]);
+  try {
+    const ref = await post(clients.content, { channel, ...(chunk.body as SlackBody) }, nonce);
+    const thread = slackThread(team, channel, ref).key;
+    return { thread, root: { thread, ref } };
+  } catch (error) {
+    throw chatError(error, "send");
+  }
+}
+
+async function post(
+  client: WebClient,
+  message: { channel: string; text: string; blocks?: SlackBody["blocks"]; thread_ts?: string },
+  nonce: string,
+): Promise<string> {
+  const metadata = { event_type: EVENT_TYPE, event_payload: { nonce } };
+  const answer = await client.chat.postMessage({ ...message, ...QUIET, unfurl_links: false, unfurl_media: false, metadata });
+  if (!answer.ts) throw new ChatError({ kind: "doubtful", code: "no_ts" });
+  return answer.ts;
 }
 
 /** A file cannot carry metadata; the nonce is the id of the block that stands with it. */

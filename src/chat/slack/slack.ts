@@ -5,7 +5,7 @@ import { type Clients, slackClients } from "./clients.ts";
 import { type Ears, type EarsOptions, slackEars } from "./ears.ts";
 import { slackError } from "./health.ts";
 import type { Self } from "./inbound.ts";
-import { buckets, edit, find, send } from "./out.ts";
+import { begin, buckets, edit, find, send } from "./out.ts";
 
 export type SlackOptions = EarsOptions;
 
@@ -34,6 +34,7 @@ export function slackChat(options: SlackOptions): Chat {
     layout,
     buckets,
     send: (thread, chunk, nonce, file) => send(clients, thread, chunk, nonce, file),
+    begin: (channel, chunk, nonce) => begin(clients, self?.team ?? "", channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(clients, thread, ref, chunk),
     find: (thread, nonce, since) => find(clients, self?.user, thread, nonce, since),
   };

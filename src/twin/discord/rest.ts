@@ -59,7 +59,7 @@ export class Rest {
     const route = `${request.method ?? "GET"} ${decodeURIComponent(path)}`;
     const record: ApiCall = { route, query: Object.fromEntries(query), body: {}, files: [], at: this.#context.world.now(), status: 0 };
     this.calls.push(record);
-    const met = await this.#faults.meet(route, request, response);
+    const met = await this.#faults.meet(route, request, bytes, response);
     if (met === "answered") record.status = response.headersSent ? response.statusCode : 0;
     else {
       const answer = await this.#answer(path, query, request, bytes, record);

@@ -216,7 +216,7 @@ async function download(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const met = await faults.meet(`GET ${pathname}`, request, response);
+  const met = await faults.meet(`GET ${pathname}`, request, Buffer.alloc(0), response);
   if (met === "answered") return;
   const id = pathname.split("/")[4] ?? "";
   const file = world.files.get(id);

@@ -137,7 +137,7 @@ async function route(parts: Parts, acts: Acts, request: IncomingMessage, respons
   if (place === "control" && request.method === "POST") return handleControl(acts, parts.controlToken, name, request, body, response);
   const faultName = { upload: "upload", "files-pri": "download", response: "response" }[place];
   if (faultName === undefined) return send(response, 404, { ok: false, error: "not_found" });
-  const met = await faults.meet(faultName, request, response);
+  const met = await faults.meet(faultName, request, body, response);
   if (met === "answered") return undefined;
   if (place === "files-pri") return download(parts, name, request, response);
   if (place === "upload") {

@@ -68,7 +68,7 @@ export class WebApi {
     const record: ApiCall = { method: name, args: {}, at: Date.now(), status: 200 };
     this.calls.push(record);
     response.setHeader("x-oauth-scopes", [...this.#context.world.scopes].join(","));
-    const fault = await this.#faults.meet(name, request, response);
+    const fault = await this.#faults.meet(name, request, body, response);
     if (fault === "answered") {
       record.status = response.statusCode;
       record.error = "fault";
