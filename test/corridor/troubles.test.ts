@@ -81,16 +81,20 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     await said.shows(/\| \$ echo hopeless last\n/);
   });
 
-  test.each(["post", "edit"] as const)("what was made by %s although the answer was lost is not made twice", async (act) => {
-    const word = act === "post" ? "lost" : "lostedit";
-    if (act === "post") deck.stage.trouble({ with: act, how: "lost" });
-    const said = await deck.mention(`do ${word}`, { channel: "C7" });
-    await said.shows(/\[ Approve \]/);
-    deck.stage.trouble({ with: act, how: "lost", times: 2 });
-    await said.press("approve");
-    await isAsPromised(deck, said, `do ${word}`);
-    expect(said.posts()).toHaveLength(6);
-  }, 60_000);
+  test.each(["post", "edit"] as const)(
+    "what was made by %s although the answer was lost is not made twice",
+    async (act) => {
+      const word = act === "post" ? "lost" : "lostedit";
+      if (act === "post") deck.stage.trouble({ with: act, how: "lost" });
+      const said = await deck.mention(`do ${word}`, { channel: "C7" });
+      await said.shows(/\[ Approve \]/);
+      deck.stage.trouble({ with: act, how: "lost", times: 2 });
+      await said.press("approve");
+      await isAsPromised(deck, said, `do ${word}`);
+      expect(said.posts()).toHaveLength(6);
+    },
+    60_000,
+  );
 
   // The last one: its troubles stay.
   test("where nothing with a code block is ever taken, commands and cards are in bare words and can be decided", async () => {

@@ -1,12 +1,13 @@
 import type { Entry } from "../../src/core/entry.ts";
 import type { Corridor, Said } from "./corridor.ts";
 
-/** A conversation at rest held against what was promised: `lost`, `doubled` and `wrong` name each break. */
+/** A conversation at rest held against what was promised: `lost`, `twice`, `doubled` and `wrong` name each break. */
 export interface Audit {
   commands: number;
   interrupted: number;
   lost: string[];
-  /** A command that ran again, or something said again. */
+  /** Commands that were started again, or whose effect is there again. */
+  twice: string[];
   doubled: string[];
   wrong: string[];
 }
@@ -21,17 +22,22 @@ export async function audit(deck: Corridor, said: Said, sent: string[]): Promise
     commands: of(log, "run-started").length,
     interrupted: of(log, "run-ended").filter((e) => e.how === "interrupted").length,
     lost: [],
+    twice: [],
     doubled: [],
     wrong: [],
   };
   auditMessages(log, sent, found);
   auditRuns(log, deck.files.has("fx.txt") ? deck.files.read("fx.txt").split("\n") : [], found);
-  auditThread(log, said.posts().map((post) => post.text), found);
+  auditThread(
+    log,
+    said.posts().map((post) => post.text),
+    found,
+  );
   return found;
 }
 
 export function breaks(found: Audit): string[] {
-  return [...found.lost, ...found.doubled, ...found.wrong];
+  return [...found.lost, ...found.twice, ...found.doubled, ...found.wrong];
 }
 
 /** Waits until nothing is broken (or for `ms`), and gives what then still is. */
@@ -68,10 +74,10 @@ function auditRuns(log: Entry[], effects: string[], found: Audit): void {
   for (const run of started) {
     const ended = of(log, "run-ended").filter((e) => e.call === run.call);
     once(`end of ${run.command}`, ended.length, found);
-    if (started.filter((e) => e.call === run.call).length > 1) found.doubled.push(`start of ${run.command}`);
+    if (started.filter((e) => e.call === run.call).length > 1) found.twice.push(`start of ${run.command}`);
     const word = /echo (\S+) >> fx\.txt/.exec(run.command)?.[1];
     const count = effects.filter((line) => line === word).length;
-    if (count > 1) found.doubled.push(`effect ${word}`);
+    if (count > 1) found.twice.push(`effect ${word}`);
     if (word && ended[0]?.how === "exited" && count === 0) found.lost.push(`effect ${word}`);
     const asked = of(log, "approval-asked").find((e) => e.call === run.call);
     const approved = of(log, "approval-decided").find((e) => e.call === run.call)?.decision === "approved";

@@ -12,11 +12,7 @@ export interface Crew {
 }
 
 /** Starts so many gateways and workers. `choose` picks whom a kill meets. */
-export async function startCrew(
-  deck: Corridor,
-  each = 1,
-  choose: <T>(from: T[]) => T | undefined = (from) => from[0],
-): Promise<Crew> {
+export async function startCrew(deck: Corridor, each = 1, choose: <T>(from: T[]) => T | undefined = (from) => from[0]): Promise<Crew> {
   const roles = Array.from({ length: each }, () => ["gateway", "worker"] as const).flat();
   const crew = new Set<{ role: "gateway" | "worker"; process: RoleProcess }>();
   const add = async (role: "gateway" | "worker"): Promise<void> => void crew.add({ role, process: await startRole(deck, role) });

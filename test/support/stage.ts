@@ -175,7 +175,11 @@ export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ 
       twin.fault({
         route: act === "edit" ? EDIT : POST,
         ...{
-          busy: { status: 429, headers: { "retry-after": "1" }, body: { message: "You are being rate limited.", retry_after: 1, global: false } },
+          busy: {
+            status: 429,
+            headers: { "retry-after": "1" },
+            body: { message: "You are being rate limited.", retry_after: 1, global: false },
+          },
           refused: { status: 400, body: { message: "Invalid Form Body", code: 50035, errors: {} } },
           lost: { reset: "after" as const },
         }[how],
