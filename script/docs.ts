@@ -39,7 +39,7 @@ export function envExample(): string {
   const settings = SETTINGS.map((s) => `# ${s.help}\n#${s.name}=${s.default ?? ""}\n`);
   const head = "# Copy this file to .env beside it and take the # away from what you set. Lists have commas and no blanks.\n";
   const redis = "# The password of the Redis in docker-compose.yml: letters and digits only, the same as in REDIS_URL.\n#REDIS_PASSWORD=\n";
-  const folder = "# The folder that docker-compose.yml gives to its worker, owned by uid 1000; it wants one even for Redis alone.\n#WORKSPACE=\n";
+  const folder = "# The folder that docker-compose.yml gives to its worker, owned by uid 1000; /srv/deckhand when unset.\n#WORKSPACE=\n";
   return [head, ...settings, redis, folder].join("\n");
 }
 

@@ -139,7 +139,7 @@ async function conversation(stand: Stand, signal: AbortSignal): Promise<void> {
 function changed(before: string, after: string): string {
   const old = new Set(before.split("\n"));
   const fresh = after.split("\n").filter((line) => !old.has(line));
-  return `    (edited: ${fresh.join(" ") || "fewer lines"})\n`;
+  return `    (edited: ${fresh.join(" · ") || "fewer lines"})\n`;
 }
 
 /** The keyboard's answer; approved by itself when nobody is there. */

@@ -8,6 +8,9 @@ import { logTrace } from "../system.ts";
 import { oneOf } from "./cli.ts";
 import { interruption } from "./keyboard.ts";
 
+const STOP_MS = 30_000;
+const LINGER_MS = 3_000;
+
 /** `deckhand start`: serves until SIGTERM or SIGINT. */
 export async function startCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string", default: "all" } } });
@@ -20,6 +23,13 @@ export async function startCommand(args: string[]): Promise<number> {
   const app = await startApp(config, role, trace, end);
   if (!end.aborted) process.stdout.write(`deckhand is ready (${role})\n`);
   await ended;
+  // The log is complete at every moment, so a stop that hangs may be cut off; the next start goes on from there.
+  setTimeout(() => {
+    trace.error("stop-hung", { afterMs: STOP_MS });
+    process.exit(1);
+  }, STOP_MS).unref();
   await app.stop();
+  // Everything of ours is closed; what an SDK left behind must not keep the process.
+  setTimeout(() => process.exit(0), LINGER_MS).unref();
   return 0;
 }

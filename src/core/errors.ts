@@ -68,7 +68,7 @@ export const ERRORS = {
     "Deckhand may not do in this Slack channel what it needs: {}",
     "Invite it there (`/invite @Deckhand`); see that the id is right, the channel is not archived, and apps may post in it.",
   ],
-  SLACK_DOWN: ["Slack does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to slack.com."],
+  SLACK_DOWN: ["Slack does not answer: {}", "A running Deckhand keeps trying. If it lasts, look at this machine's way to slack.com."],
   DISCORD_AUTH: ["Discord refuses the token: {}", "Set DISCORD_TOKEN to the token from the Bot page of the application's pages."],
   DISCORD_INTENTS: [
     "The Discord application lacks what it needs: {}",
@@ -78,7 +78,7 @@ export const ERRORS = {
     "Deckhand may not do in Discord what it needs: {}",
     "Open the link of `deckhand manifest discord` once more, and look at the permissions of the channel itself.",
   ],
-  DISCORD_DOWN: ["Discord does not answer: {}", "Deckhand keeps trying. If it lasts, look at this machine's way to discord.com."],
+  DISCORD_DOWN: ["Discord does not answer: {}", "A running Deckhand keeps trying. If it lasts, look at this machine's way to discord.com."],
   NO_PRESS: [
     "No press of the button arrived within {}",
     "Was it pressed, with no other Deckhand running on this token? On Slack, Interactivity and Socket Mode must be on (`deckhand manifest slack`); on Discord, the application's Interactions Endpoint URL must be empty.",
