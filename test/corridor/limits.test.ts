@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, openCorridor } from "../support/corridor.ts";
+import { openCorridor } from "../support/corridor.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -24,25 +24,22 @@ const short = (word: string): Rule => ({
 
 const rules = [flood("big"), short("one"), short("two")];
 
-describe.each(PLATFORMS)("on %s", (platform) => {
-  let deck: Corridor;
-
-  beforeAll(async () => {
-    deck = await openCorridor({ platform, rules, twin: { limits: true } });
-  });
-
-  afterAll(() => deck.close());
-
-  test("a flood of commands beside two more conversations in the channel: all is shown in order, and hardly a 429", async () => {
-    const sent = ["flood big", "short one", "short two"];
-    const saids = await Promise.all(sent.map((text) => deck.mention(text)));
-    await Promise.all(saids.map((said) => said.press("approve")));
-    for (const [index, said] of saids.entries()) {
-      expect(breaks(await settled(() => audit(deck, said, [sent[index] ?? ""]), 60_000))).toEqual([]);
-      const posts = said.posts().map((post) => post.text);
-      expect(posts.at(-1)).toMatch(/^the flood big is over$|is answered$/);
+test.concurrent.each(PLATFORMS)(
+  "on %s: a flood of commands beside two more conversations in the channel: all is shown in order, and hardly a 429",
+  async (platform) => {
+    const deck = await openCorridor({ platform, rules, twin: { limits: true } });
+    try {
+      const sent = ["flood big", "short one", "short two"];
+      const saids = await Promise.all(sent.map((text) => deck.mention(text)));
+      await Promise.all(saids.map((said) => said.press("approve")));
+      for (const [index, said] of saids.entries()) {
+        expect(breaks(await settled(() => audit(deck, said, [sent[index] ?? ""]), 60_000))).toEqual([]);
+        expect(said.posts().at(-1)?.text).toMatch(/^the flood big is over$|is answered$/);
+      }
+      expect(deck.stage.calls().limited).toBeLessThanOrEqual(2);
+    } finally {
+      await deck.close();
     }
-    const calls = deck.stage.calls();
-    expect(calls.limited).toBeLessThanOrEqual(2);
-  }, 120_000);
-});
+  },
+  120_000,
+);

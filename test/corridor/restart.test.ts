@@ -1,6 +1,7 @@
 import { describe, afterEach, expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
 import { type Corridor, type RoleProcess, openCorridor, startRole } from "../support/corridor.ts";
+import { parentOf } from "../support/crew.ts";
 import { PLATFORMS } from "../support/stage.ts";
 import { processesWith } from "../support/workspace.ts";
 
@@ -93,8 +94,3 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     expect(deck.files.read("effect.txt")).toBe("ran\n");
   }, 90_000);
 });
-
-function parentOf(pid: number): number {
-  const { readFileSync } = process.getBuiltinModule("node:fs");
-  return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-}

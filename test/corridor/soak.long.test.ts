@@ -43,6 +43,8 @@ async function converse(deck: Corridor, index: number): Promise<Talk> {
   const said = await deck.mention(sent[0] ?? "", { channel, user });
   await upTo(2_000);
   deck.stage.again(said);
+  // Nobody can write in a thread that is not there yet.
+  await said.shows(/./, 120_000);
   await upTo(20_000);
   const { ts } = await deck.say(sent[1] ?? "", { channel, user, thread: said.root });
   await upTo(1_000);
@@ -90,12 +92,12 @@ test.concurrent.each(PLATFORMS)(
       const saids: Said[] = [];
       const pressing = pressAll(deck, saids, quiet.signal);
       const killing = killAtRandom(crew, over.signal);
-      const talks: Promise<Talk>[] = [];
-      for (let index = 0; index < COUNT; index += 1) {
-        talks.push(converse({ ...deck, mention: async (...args) => kept(saids, await deck.mention(...args)) }, index));
-        await sleep(60_000 / PER_MINUTE);
-      }
-      const all = await Promise.all(talks);
+      const heard = { ...deck, mention: async (...args: Parameters<Corridor["mention"]>) => kept(saids, await deck.mention(...args)) };
+      const talk = async (index: number): Promise<Talk> => {
+        await sleep((index * 60_000) / PER_MINUTE);
+        return await converse(heard, index);
+      };
+      const all = await Promise.all(Array.from({ length: COUNT }, (_, index) => talk(index)));
       over.abort();
       const kills = await killing;
       const look = (): Promise<string[][]> =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
 import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
-import { PLATFORMS } from "../support/stage.ts";
+import { PLATFORMS, type Platform } from "../support/stage.ts";
 
 const WORDS = ["early", "edits", "plain", "file", "hopeless", "always", "lost", "lostedit"];
 const rules = WORDS.map((word) => ({
@@ -16,11 +16,17 @@ const rules = WORDS.map((word) => ({
 }));
 
 async function isAsPromised(deck: Corridor, said: Said, sent: string): Promise<void> {
-  expect(breaks(await settled(() => audit(deck, said, [sent]), 60_000))).toEqual([]);
+  expect(breaks(await settled(() => audit(deck, said, [sent]), 40_000))).toEqual([]);
 }
 
 /** What the platform puts off, refuses or leaves unanswered. */
-describe.each(PLATFORMS)("on %s", (platform) => {
+describe.concurrent.each(PLATFORMS)("on %s", (platform) => {
+  describe("one trouble at a time", { concurrent: false }, () => {
+    troubles(platform);
+  });
+});
+
+function troubles(platform: Platform): void {
   let deck: Corridor;
 
   beforeAll(async () => {
@@ -108,4 +114,4 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     expect(said.text(card)).not.toContain("[ Approve ]");
     expect(said.posts()).toHaveLength(6);
   });
-});
+}
