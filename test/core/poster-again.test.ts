@@ -187,11 +187,11 @@ test("a card that has become shorter leaves no buttons behind", async () => {
   await step("a");
   await add(asked());
   await drainAll();
-  expect(chat.texts().join("\n")).toContain("[Approve]");
+  expect(chat.texts().join("")).toContain("[Approve]");
   chat.chunkLength = 4_000;
   await log.decide("ap1", now, { decision: "approved", by: bob });
   await drainAll();
-  expect(chat.texts().join("\n")).not.toContain("[Approve]");
+  expect(chat.texts().join("")).not.toContain("[Approve]");
   expect(chat.texts().at(-1)).toBe("…");
 });
 
