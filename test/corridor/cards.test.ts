@@ -14,6 +14,8 @@ describe.each(PLATFORMS)("on %s", (platform) => {
   beforeAll(async () => {
     deck = await openCorridor({
       platform,
+      // An event that was not acknowledged comes again within the test, not after a minute.
+      twin: { retryDelaysMs: [0, 1_000, 5_000] },
       rules: [
         { when: /hide it/, steps: [() => bash(hiding), ({ lastResult }) => say(lastResult)] },
         { when: /think long/, steps: [() => slowly("echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
