@@ -137,6 +137,8 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       await said.shows(/^Done/);
       const before = deck.model.requests.length;
       await deck.say(`${deck.stage.mention("U2")} did you see this?`, { channel: "C12", thread: said.root });
+      // Slack promises no order between its sockets, and the script plays what was said last.
+      await expect.poll(async () => JSON.stringify(await said.entries()), { timeout: 20_000 }).toContain("did you see this?");
       await deck.say("which git branch is it?", { channel: "C12", thread: said.root, user: "U2" });
       await said.shows(/The branch is/);
       expect(deck.model.requests.length - before).toBe(2);
