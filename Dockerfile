@@ -3,7 +3,7 @@ FROM node:24-bookworm-slim
 
 # What npm cannot bring; tini reaps the processes that commands leave behind.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap git tini \
+  && apt-get install -y --no-install-recommends bubblewrap git socat tini \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/deckhand

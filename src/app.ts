@@ -9,9 +9,12 @@ import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
 import type { Log } from "./core/log.ts";
 import type { Chat, Limiter, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
+import { redactor } from "./core/redactor.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
 import { LIMITS } from "./limits.ts";
+import type { Claims } from "./redis/claim.ts";
+import type { WorkerQueue } from "./redis/queue.ts";
 import { realpathOf, systemClock, systemIds } from "./system.ts";
 
 /** The only place that builds things: configuration -> wires -> core. SDKs are loaded when their part starts. */
@@ -25,18 +28,23 @@ export interface App {
 
 export interface OpenSandbox {
   sandbox: Sandbox;
-  /** Name -> real folder and the badge that was measured in it. */
-  workspaces: Map<string, { path: string; badge: string }>;
+  workspaces: Hands["workspaces"];
 }
 
 /** Checks each workspace and measures the sandbox in it. Throws NotStarted: without both, nothing may run. */
-export async function openSandbox(config: Config, list: { name: string; path: string }[]): Promise<OpenSandbox> {
+export async function openSandbox(config: Config, list: { name: string; path: string }[], trace?: Trace): Promise<OpenSandbox> {
   const { contains } = await import("./sandbox/workspace.ts");
   // What commands can write must not be what starts them.
   const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
   const path = config.path.filter((folder) => !inside(folder)).join(delimiter);
   const { stateDir, runAs, secrets, apart } = config;
-  const options = { stateDir, runAs, secrets, apart, ...(path ? { path } : {}) };
+  const others = [...list, ...config.workspaces].map((workspace) => workspace.path);
+  const extras = new Map(config.workspaces.map((workspace) => [workspace.path, workspace]));
+  const options = {
+    ...{ stateDir, runAs, secrets, apart, others, extras, floodBytes: config.floodBytes },
+    ...(path ? { path } : {}),
+    ...(trace ? { warn: trace.warn } : {}),
+  };
   const sandbox =
     config.sandbox === "none"
       ? (await import("./sandbox/none.ts")).noneSandbox(options)
@@ -51,6 +59,24 @@ export async function openSandbox(config: Config, list: { name: string; path: st
   if (problems.length === 0) return { sandbox, workspaces };
   await sandbox.close();
   throw new NotStarted([...new Set(problems)]);
+}
+
+async function measureEvery(everyMs: number, opened: OpenSandbox, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
+  // The first time was before the start.
+  await deps.clock.sleep(everyMs, signal);
+  await every(() => measureAgain(opened, deps.trace), everyMs, deps, signal);
+}
+
+/** Measures again what may have changed since: where a wall is missing now, nothing runs until it stands again. */
+export async function measureAgain({ sandbox, workspaces }: OpenSandbox, trace: Trace): Promise<void> {
+  for (const [name, place] of workspaces) {
+    const { ok, badge, problems } = await sandbox.selfTest(place.path);
+    place.badge = badge;
+    if (ok) delete place.closed;
+    else place.closed = problems.join(" ");
+    if (!ok) trace.error("sandbox-failed", { workspace: name, problems });
+  }
+  await sandbox.tidy(LIMITS.retention);
 }
 
 function makeState(folder: string): string[] {
@@ -107,6 +133,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
     tools: await loadTools(),
     clock: systemClock,
     ids: systemIds,
+    redact: redactor(config.secrets),
     posture: config.posture,
     realpath: realpathOf,
     host: hostname(),
@@ -130,14 +157,14 @@ export const NOT_SET = {
 export const NO_SANDBOX = "Commands here run WITHOUT a sandbox (DECKHAND_SANDBOX=none).";
 
 /** What must hold before a role starts; throws NotStarted with every reason at once. Null: the role runs no commands. */
-async function ground(config: Config, role: Role): Promise<OpenSandbox | null> {
+async function ground(config: Config, role: Role, trace: Trace): Promise<OpenSandbox | null> {
   const { checkRedis } = await import("./redis/check.ts");
   const problems = await checkRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
   if (role !== "worker" && !config.slack && !config.discord) problems.push(NOT_SET.chat.line());
   if (role !== "gateway" && config.workspaces.length === 0) problems.push(NOT_SET.workspace.line());
   let opened: OpenSandbox | null = null;
   try {
-    if (role !== "gateway") opened = await openSandbox(config, config.workspaces);
+    if (role !== "gateway") opened = await openSandbox(config, config.workspaces, trace);
   } catch (thrown) {
     problems.push(...(thrown instanceof NotStarted ? thrown.lines : [asDeckhandError(thrown).line()]));
   }
@@ -151,7 +178,7 @@ async function ground(config: Config, role: Role): Promise<OpenSandbox | null> {
  * waits for a chat platform; what has been started so far is stopped as usual.
  */
 export async function startApp(config: Config, role: Role, trace: Trace, signal?: AbortSignal): Promise<App> {
-  const opened = await ground(config, role);
+  const opened = await ground(config, role, trace);
   const { redisLog } = await import("./redis/log.ts");
   const { bullQueue } = await import("./redis/queue.ts");
   const log = redisLog({ url: config.redisUrl, trace });
@@ -163,16 +190,21 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   const sweeping = Promise.all([
     every(() => sweep(deps), LIMITS.sweepEvery, deps, end.signal),
     every(() => sweepPosts(deps), 200, deps, end.signal),
+    ...(opened ? [measureEvery(LIMITS.selfTestEvery, opened, deps, end.signal)] : []),
   ]);
+  let claims: Claims | null = null;
   const stop = async (): Promise<void> => {
     end.abort();
     await gateway?.endHearing();
     await queue.close();
-    await Promise.all([opened?.sandbox.close(), gateway?.limiter.close(), sweeping]);
+    await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.limiter.close(), sweeping]);
     await log.close();
   };
   try {
-    if (opened) await startWorker(config, opened, queue, deps);
+    if (opened) {
+      claims = await claim(config, opened, queue, trace);
+      await startWorker(config, opened, claims, queue, deps);
+    }
     if (gateway) await startGateway(config, gateway, queue, deps);
     // What a crash left behind is looked at now, not when its age shows.
     await sweep(deps, 0);
@@ -187,7 +219,17 @@ export function accessOf(config: Config): Access {
   return { users: config.users, approvers: config.approvers, workspaces: config.workspaces };
 }
 
-async function startWorker(config: Config, opened: OpenSandbox, queue: Queue, deps: IntakeDeps): Promise<void> {
+/** Throws NotStarted when another host has one of the workspaces. */
+async function claim(config: Config, opened: OpenSandbox, queue: WorkerQueue, trace: Trace): Promise<Claims> {
+  const { claimWorkspaces, hostId } = await import("./redis/claim.ts");
+  const lost = (workspace: string): void => {
+    queue.leave(workspace).catch((thrown: unknown) => trace.warn("leave-failed", { workspace, error: messageOf(thrown) }));
+  };
+  const workspaces = [...opened.workspaces.keys()];
+  return await claimWorkspaces({ url: config.redisUrl, trace, host: hostId(config.stateDir), workspaces, lost });
+}
+
+async function startWorker(config: Config, opened: OpenSandbox, claims: Claims, queue: Queue, deps: IntakeDeps): Promise<void> {
   const { log, trace, access } = deps;
   const appended = (conversation: string): void => {
     queue.wakePosts(conversation).catch((thrown: unknown) => {
@@ -196,7 +238,9 @@ async function startWorker(config: Config, opened: OpenSandbox, queue: Queue, de
     });
   };
   const hands = await buildHands({ config, log, trace, access, ...opened, appended });
-  await queue.serve([...opened.workspaces.keys()], (wake) => turn(wake, hands));
+  for (const name of opened.workspaces.keys()) {
+    await queue.serve([name], (wake) => claims.during(name, wake.signal, (signal) => turn({ ...wake, signal }, hands)));
+  }
   trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
 }
 
@@ -238,6 +282,7 @@ async function startGateway(config: Config, { chats, limiter }: Gateway, queue: 
     trace: deps.trace,
     chats: new Map(chats.map((chat) => [chat.platform, chat])),
     banner: config.sandbox === "none" ? NO_SANDBOX : null,
+    redact: redactor(config.secrets),
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
   };
   await queue.servePosts((wake) => drainPosts(wake, poster));

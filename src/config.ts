@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { delimiter, isAbsolute } from "node:path";
-import { HOUR, type Setting, SETTINGS, type Values } from "./config/settings.ts";
+import { HOUR, MEGABYTE, type Setting, SETTINGS, type Values } from "./config/settings.ts";
 import { clean, path, Refused } from "./config/values.ts";
 import { joinWorkspaces, readYaml, type Workspace } from "./config/workspaces.ts";
 import { messageOf, NotStarted } from "./core/errors.ts";
+import { SHORTEST_SECRET } from "./core/redactor.ts";
 
 /** The only place that reads the environment and `deckhand.yaml`. */
 
@@ -28,6 +29,8 @@ export interface Config {
   stalledMs: number;
   /** Where the programs around a command are looked up: `searchPath`. */
   path: string[];
+  /** Output beyond this many bytes ends a command. */
+  floodBytes: number;
   /** Values that must never be shown, the longest first. */
   secrets: string[];
 }
@@ -57,12 +60,12 @@ export function readConfig(
   const configFile = values.DECKHAND_CONFIG;
   const given = {
     short: values.DECKHAND_WORKSPACES ?? [],
-    long: readStructure(configFile, clean(env["DECKHAND_CONFIG"]) !== null, readFile, problems),
+    long: readStructure(configFile, env, readFile, problems),
     channels: values.DECKHAND_CHANNELS ?? [],
     configFile,
   };
   const list = joinWorkspaces(given, problems);
-  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, searchPath(env))) };
+  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, env)) };
 }
 
 /** The absolute folders of the PATH. */
@@ -70,7 +73,7 @@ export function searchPath(env: Env = process.env): string[] {
   return (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-function build(values: Values, list: Workspace[], folders: string[]): Config {
+function build(values: Values, list: Workspace[], env: Env): Config {
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
@@ -89,8 +92,9 @@ function build(values: Values, list: Workspace[], folders: string[]): Config {
     approvalMs: Math.round(values.DECKHAND_APPROVAL_HOURS * HOUR),
     lockMs: values.DECKHAND_LOCK_MS,
     stalledMs: values.DECKHAND_STALLED_MS,
-    path: folders,
-    secrets: secretsOf(values),
+    path: searchPath(env),
+    floodBytes: Math.round(values.DECKHAND_OUTPUT_MAX_MB * MEGABYTE),
+    secrets: secretsOf(values, list, env),
   };
 }
 
@@ -119,11 +123,13 @@ function conflicts(values: Values, env: Env): string[] {
   return problems;
 }
 
-function readStructure(file: string, asked: boolean, readFile: (path: string) => string | null, problems: string[]): Workspace[] {
+function readStructure(file: string, env: Env, readFile: (path: string) => string | null, problems: string[]): Workspace[] {
+  const own = new Set<string>(SETTINGS.map(({ name }) => name));
+  const variables = { value: (name: string) => clean(env[name]), isOwn: (name: string) => own.has(name) };
   try {
     const text = readFile(file);
-    if (text !== null) return readYaml(file, text, problems);
-    if (asked) problems.push(`DECKHAND_CONFIG: ${file} is not there; create it or unset DECKHAND_CONFIG`);
+    if (text !== null) return readYaml(file, text, variables, problems);
+    if (clean(env["DECKHAND_CONFIG"]) !== null) problems.push(`DECKHAND_CONFIG: ${file} is not there; create it or unset DECKHAND_CONFIG`);
   } catch (thrown) {
     problems.push(`DECKHAND_CONFIG: ${file} cannot be read; mend it: ${messageOf(thrown)}`);
   }
@@ -139,12 +145,19 @@ function readText(file: string): string | null {
   }
 }
 
-function secretsOf(values: Values): string[] {
+/** Variables that other programs keep secrets in, by their names; a path or a short word there is none. */
+const SECRET_NAME = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|PRIVATE)_?KEY)$/i;
+const NO_SECRET = /^(?:\/.*|[a-z]{1,15})$/i;
+
+function secretsOf(values: Values, list: Workspace[], env: Env): string[] {
   const { password } = new URL(values.REDIS_URL);
   const redis = password ? [values.REDIS_URL, password, decodeURIComponent(password)] : [];
-  const all = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.DISCORD_TOKEN, values.OPENAI_API_KEY, ...redis];
+  const given = list.flatMap(({ credentials }) => Object.values(credentials).map(({ value }) => value));
+  const own = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.DISCORD_TOKEN, values.OPENAI_API_KEY];
+  const others = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) ? (clean(value) ?? []) : []));
+  const all = [...own, ...redis, ...given, ...others.filter((value) => !NO_SECRET.test(value))];
   // Hiding a secret as short as an ordinary word would tear holes into every text.
-  const hidden = all.filter((value) => value !== null && value.length >= 6) as string[];
+  const hidden = all.filter((value) => value !== null && value.length >= SHORTEST_SECRET) as string[];
   return [...new Set(hidden)].sort((a, b) => b.length - a.length);
 }
 

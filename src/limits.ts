@@ -21,14 +21,17 @@ export const LIMITS = {
   /** The gate does not parse more than this; longer lines ask. */
   gateBytes: 16_384,
 
-  /** What is kept of a command's output in the log: the beginning and the end. */
-  outputHead: 4_000,
-  outputTail: 8_000,
+  /** What is kept of a command's output in the log, notes included: bytes of the beginning and of the end. */
+  outputHead: 16_000,
+  outputTail: 48_000,
+  /** What reaches the model of one result, in bytes: a quarter from the beginning, the rest from the end. */
+  outputModel: 32_000,
   /** The whole output is kept up to here, for the file in the thread. */
   outputFile: 1_000_000,
   outputFileTtl: 7 * 24 * hour,
   /** More than this is a flood: the command is ended. */
   outputFlood: 64_000_000,
+  /** Characters of one line. */
   outputLine: 2_000,
   /** The live view of a running command: at most this much, this often. */
   liveBytes: 4_096,
@@ -45,10 +48,43 @@ export const LIMITS = {
   commandMemory: 2_147_483_648,
   commandCpu: 600,
   commandShm: 67_108_864,
+  /** The same for all processes of one command together, where the machine has cgroups for us: bytes of memory; processes and
+   * threads, those around the command included. */
+  commandMemoryTotal: 4_294_967_296,
+  commandTasks: 288,
+
+  /** What carries over from one command to the next: bytes of its folder's path; exported variables, and their bytes together. */
+  carriedFolder: 4_096,
+  carriedVariables: 200,
+  carriedBytes: 65_536,
+
+  /** What a conversation may keep in /tmp and its home, and how often that is looked at. */
+  stateQuota: 2_000_000_000,
+  stateMeasure: 1 * minute,
+  /** Output of a command whose worker died is kept for its successor. */
+  spoolTime: 24 * hour,
+  /** Looking through a workspace for what runs by itself. */
+  inspectTime: 20 * second,
+  /** How many things are looked at, and seconds of work; how many of them are kept read-only (each mount takes about half a
+   * millisecond, the rest is told afterwards), and how many changes are told one by one. */
+  inspectThings: 2_000,
+  inspectWork: 5,
+  inspectKept: 100,
+  inspectTold: 10,
+  /** How often the sandbox is measured again, and folders of conversations that are long over are looked for. */
+  selfTestEvery: 1 * hour,
+  retention: 30 * 24 * hour,
+
+  /** One run's network: different attempts that are told, connections at once (each is a process inside), waiting for a name and a connection, silence on one. */
+  networkAttempts: 100,
+  networkConnections: 64,
+  networkConnect: 15 * second,
+  networkIdle: 5 * minute,
 
   /** What a post shows of a command and of its output, and a card of its command and of the model's words; the rest is a file. */
   postCommand: 1_000,
   postOutput: 2_400,
+  postHosts: 10,
   cardCommand: 2_400,
   cardSaid: 1_200,
   /** From this many waiting commands on, they share one post, with so much of each output. */
@@ -96,6 +132,9 @@ export const LIMITS = {
   sweepEvery: 1 * second,
   /** A stop works within a second even when its hint is lost. */
   stopPoll: 400,
+
+  /** A host keeps its workspaces for so long after its last worker there ended; workers renew that six times as often. */
+  claim: 60 * second,
 
   /** Who hears Discord holds this lease and renews it three times as often; without it another process takes over. */
   lease: 10 * second,

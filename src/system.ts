@@ -3,6 +3,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import pino from "pino";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock, Ids, Trace } from "./core/ports.ts";
+import { redactor } from "./core/redactor.ts";
 
 /** The machine's own clock, randomness and log lines, as `core/` wants them. */
 
@@ -36,12 +37,10 @@ function letters(count: number): string {
   return out;
 }
 
-/** JSON lines on standard error, with the process's secrets taken out. */
-export function logTrace(level: string, secrets: string[]): Trace {
-  // The line is JSON: a secret with quotes or backslashes stands in it in its escaped form.
-  const written = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  const hide = (line: string): string => written.reduce((text, secret) => text.replaceAll(secret, "[secret]"), line);
-  const logger = pino({ level, base: null }, { write: (line: string) => void process.stderr.write(hide(line)) });
+/** JSON lines on standard error. The finished line is redacted, so that it does not matter where in it a secret stands. */
+export function logTrace(level: string, secrets: readonly string[]): Trace {
+  const redact = redactor(secrets);
+  const logger = pino({ level, base: null }, { write: (line: string) => void process.stderr.write(redact(line)) });
   return {
     info: (event, fields = {}) => logger.info(fields, event),
     warn: (event, fields = {}) => logger.warn(fields, event),

@@ -7,6 +7,8 @@ import { type Config, loadConfig, readConfig, SETTINGS } from "../src/config.ts"
 import { NotStarted } from "../src/core/errors.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+/** What a workspace has that says nothing of it. */
+const NO_EXTRAS = { read: [], network: [], credentials: {} };
 
 function config(env: Record<string, string>, yaml: string | null = null): Config {
   const read = readConfig(env, () => yaml);
@@ -39,6 +41,7 @@ describe("the configuration", () => {
       lockMs: 10_000,
       stalledMs: 3_000,
       path: [],
+      floodBytes: 64_000_000,
       secrets: [],
     });
   });
@@ -63,6 +66,7 @@ describe("the configuration", () => {
       DECKHAND_POSTURE: "contained",
       DECKHAND_STATE: "/var/lib/deckhand",
       DECKHAND_LOG: "debug",
+      DECKHAND_OUTPUT_MAX_MB: "2.5",
       DECKHAND_APPROVAL_HOURS: "0.5",
       DECKHAND_LOCK_MS: "2000",
       DECKHAND_STALLED_MS: "500",
@@ -74,8 +78,8 @@ describe("the configuration", () => {
       model: { apiKey: "sk-secret", baseUrl: "http://127.0.0.1:5000/v1", model: "local/model:7b" },
       redisUrl: "redis://:p%40ssword@10.0.0.1:6380/2",
       workspaces: [
-        { name: "web", path: "/srv/web", channels: ["slack:C1"], users: null, approvers: null },
-        { name: "api", path: "/srv/api", channels: ["slack:C2"], users: null, approvers: null },
+        { name: "web", path: "/srv/web", channels: ["slack:C1"], users: null, approvers: null, ...NO_EXTRAS },
+        { name: "api", path: "/srv/api", channels: ["slack:C2"], users: null, approvers: null, ...NO_EXTRAS },
       ],
       users: ["slack:*", "discord:42"],
       approvers: ["slack:U1", "discord:role:7"],
@@ -89,6 +93,7 @@ describe("the configuration", () => {
       lockMs: 2000,
       stalledMs: 500,
       path: ["/usr/bin", "/opt/bin"],
+      floodBytes: 2_500_000,
       secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "discord-token", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "sk-secret", "p@ssword"],
     });
   });
@@ -241,8 +246,8 @@ describe("deckhand.yaml", () => {
 
   test("gives workspaces their own channels and people", () => {
     expect(config({ DECKHAND_WORKSPACES: "api=/srv/api" }, YAML).workspaces).toEqual([
-      { name: "api", path: "/srv/api", channels: [], users: null, approvers: null },
-      { name: "web", path: "/srv/web", channels: ["slack:C1"], users: ["slack:U1"], approvers: [] },
+      { name: "api", path: "/srv/api", channels: [], users: null, approvers: null, ...NO_EXTRAS },
+      { name: "web", path: "/srv/web", channels: ["slack:C1"], users: ["slack:U1"], approvers: [], ...NO_EXTRAS },
     ]);
   });
 

@@ -1,10 +1,11 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { NOT_SET, NO_SANDBOX, openSandbox } from "../app.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
+import { logTrace } from "../system.ts";
 import { interruption } from "./keyboard.ts";
 
 /** What was seen when all is well, and the lines of what is wrong otherwise. */
@@ -25,6 +26,7 @@ export async function doctorCommand(args: string[]): Promise<number> {
   const read = readConfig();
   const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map((program) => programCheck(program))];
   if (!("config" in read) || read.config.sandbox === "bwrap") checks.push(programCheck("bwrap", new DeckhandError("SANDBOX_MISSING")));
+  checks.push(socatCheck(), cgroupCheck());
   if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config, live));
   else checks.push(broken("configuration", ...read.problems.map((problem) => new DeckhandError("CONFIG", problem))));
   const seen: Found[] = [];
@@ -67,10 +69,19 @@ function nodeCheck(): Check {
 }
 
 function programCheck(program: string, missing = new DeckhandError("PROGRAM_MISSING", program)): Check {
-  const found = searchPath()
+  const found = findProgram(program);
+  return found === undefined ? broken(program, missing) : fine(program, found);
+}
+
+/** Without it there is one thing less that a person can approve; everything else works. */
+function socatCheck(): Check {
+  return fine("socat", findProgram("socat") ?? "not installed; network grants need it: `apt-get install socat`");
+}
+
+function findProgram(program: string): string | undefined {
+  return searchPath()
     .map((folder) => join(folder, program))
     .find(isProgram);
-  return found === undefined ? broken(program, missing) : fine(program, found);
 }
 
 function isProgram(file: string): boolean {
@@ -80,6 +91,20 @@ function isProgram(file: string): boolean {
   } catch {
     return false; // not there, or not for us: the next folder may have it
   }
+}
+
+/** Tells of this very process: a worker that the service manager starts may have what a terminal has not. */
+function cgroupCheck(): Check {
+  return {
+    name: "cgroup",
+    async look() {
+      const { cgroupsOff } = await import("../sandbox/cgroup.ts");
+      const off = cgroupsOff();
+      return {
+        fine: off === null ? "memory and processes of each command are limited as a whole" : `no limits for a command as a whole: ${off}`,
+      };
+    },
+  };
 }
 
 function configChecks(config: Config, live: string | null): Check[] {
@@ -94,6 +119,7 @@ function configChecks(config: Config, live: string | null): Check[] {
     },
     ...(config.sandbox === "none" ? [fine("sandbox", NO_SANDBOX)] : []),
     ...config.workspaces.map((workspace) => workspaceCheck(config, workspace)),
+    ...(config.workspaces.length > 0 ? [claimsCheck(config)] : []),
     ...(config.workspaces.length === 0 ? [broken("workspaces", NOT_SET.workspace)] : []),
     {
       name: "model",
@@ -114,6 +140,27 @@ function workspaceCheck(config: Config, workspace: Config["workspaces"][number])
       const opened = await openSandbox(config, [workspace]);
       await opened.sandbox.close();
       return { fine: opened.workspaces.get(workspace.name)?.badge ?? "" };
+    },
+  };
+}
+
+/** Which host has each workspace. */
+function claimsCheck({ redisUrl, stateDir, workspaces }: Config): Check {
+  return {
+    name: "claims",
+    async look() {
+      const { claimed, hostId, readClaims } = await import("../redis/claim.ts");
+      const own = existsSync(join(stateDir, "host-id")) ? hostId(stateDir) : null;
+      const names = workspaces.map((workspace) => workspace.name);
+      const claims = await readClaims(redisUrl, logTrace("silent", []), names).catch((thrown: unknown) => {
+        if (asDeckhandError(thrown).code === "REDIS_DOWN") return null; // told above
+        throw thrown;
+      });
+      if (claims === null) return { fine: "not known while Redis does not answer" };
+      const all = [...claims];
+      const wrong = all.flatMap(([name, by]) => (by === null || by.host === own ? [] : [claimed(name, by).line()]));
+      if (wrong.length > 0) return { wrong };
+      return { fine: all.map(([name, by]) => `${name} ${by === null ? "is free" : `belongs to this host (${by.name})`}`).join(", ") };
     },
   };
 }

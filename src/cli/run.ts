@@ -7,6 +7,7 @@ import { DeckhandError } from "../core/errors.ts";
 import type { Hands } from "../core/hands.ts";
 import type { Thread } from "../core/inbound.ts";
 import { intake } from "../core/intake.ts";
+import { type Redact, redacted, redactor } from "../core/redactor.ts";
 import { turn } from "../core/turn.ts";
 import { memoryLog } from "../memory.ts";
 import { logTrace, systemClock, systemIds } from "../system.ts";
@@ -45,7 +46,7 @@ export async function runCommand(args: string[]): Promise<number> {
   const sandbox = await openSandbox(config, [{ name: "here", path: folderAt(values.workspace) }]);
   try {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
-    const run = new TerminalRun(log, values.json);
+    const run = new TerminalRun(log, values.json, redactor(config.secrets));
     const hands = await buildHands({ config, log, trace, access: ACCESS, ...sandbox, appended: () => run.show() });
     return await run.converse(task, approve, hands, signal);
   } finally {
@@ -57,12 +58,14 @@ class TerminalRun {
   private readonly thread: Thread;
   private readonly log: Hands["log"];
   private readonly json: boolean;
+  private readonly redact: Redact;
   private shown = 0;
   private showing: Promise<void> = Promise.resolve();
 
-  constructor(log: Hands["log"], json: boolean) {
+  constructor(log: Hands["log"], json: boolean, redact: Redact) {
     this.log = log;
     this.json = json;
+    this.redact = redact;
     this.thread = { platform: "terminal", key: `terminal:${systemIds.call()}`, channel: "terminal:run" };
   }
 
@@ -95,7 +98,8 @@ class TerminalRun {
     this.showing = this.showing.then(async () => {
       for (const entry of await this.log.read(this.thread.key, this.shown)) {
         this.shown = entry.seq;
-        const text = this.json ? JSON.stringify(entry) : printEntry(entry);
+        const shown = redacted(entry, this.redact);
+        const text = this.json ? JSON.stringify(shown) : printEntry(shown);
         if (text) process.stdout.write(`${text}\n`);
       }
     });

@@ -6,12 +6,19 @@ import { LIMITS } from "../limits.ts";
 import { folderAt } from "./cli.ts";
 import { interruption } from "./keyboard.ts";
 
-/** `deckhand sandbox -- CMD`: exactly what a worker would do with an approved command. */
+/**
+ * `deckhand sandbox -- CMD`: what a worker would do with a command that the gate lets run by itself; with `--approved`
+ * or a `--grant`, with one that a person approved.
+ */
 export async function sandboxCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { workspace: { type: "string", default: process.cwd() } },
+    options: {
+      workspace: { type: "string", default: process.cwd() },
+      grant: { type: "string", multiple: true, default: [] },
+      approved: { type: "boolean", default: false },
+    },
   });
   const command = positionals.join(" ");
   if (!command) throw new DeckhandError("BAD_INPUT", "deckhand sandbox needs a command after --");
@@ -19,15 +26,19 @@ export async function sandboxCommand(args: string[]): Promise<number> {
   const config = loadConfig();
   const path = folderAt(values.workspace);
   const opened = await openSandbox(config, [{ name: "here", path }]);
+  const conversation = `terminal:${process.pid}`;
   const badge = opened.workspaces.get("here")?.badge ?? "";
   try {
-    const spec = { conversation: `terminal:${process.pid}`, workspace: path, cwd: path, command, timeoutMs: LIMITS.commandTime };
-    const { how, exit, output, ms, why } = await opened.sandbox.run(spec, { signal });
-    const line = { exit, status: how, output: output.text, bytes: output.bytes, ms, sandbox: badge, ...(why ? { why } : {}) };
+    const reach = values.approved || values.grant.length > 0 ? ("approved" as const) : ("contained" as const);
+    const place = { conversation, workspace: path, cwd: path, reach };
+    const spec = { ...place, command, timeoutMs: LIMITS.commandTime, grants: values.grant };
+    const { how, exit, output, ms, whole: _, ...told } = await opened.sandbox.run(spec, { signal });
+    const line = { exit, status: how, output: output.text, bytes: output.bytes, ms, sandbox: badge, ...told };
     process.stdout.write(`${JSON.stringify(line)}\n`);
     if (signal.aborted) return 130;
     return how === "exited" ? 0 : 1;
   } finally {
+    await opened.sandbox.dispose(conversation);
     await opened.sandbox.close();
   }
 }

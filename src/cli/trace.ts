@@ -3,6 +3,7 @@ import { loadConfig } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
 import { parseDiscordThread, parseSlackThread } from "../core/inbound.ts";
 import { traceLines, traceTree } from "../core/trace.ts";
+import { redacted, redactor } from "../core/redactor.ts";
 import { redisLog } from "../redis/log.ts";
 import { logTrace } from "../system.ts";
 
@@ -17,7 +18,7 @@ export async function traceCommand(args: string[]): Promise<number> {
   const config = loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   try {
-    const entries = await log.read(conversation, 0);
+    const entries = redacted(await log.read(conversation, 0), redactor(config.secrets));
     if (entries.length === 0) throw new DeckhandError("BAD_CONVERSATION", conversation);
     const turns = traceTree(entries);
     process.stdout.write(values.json ? `${JSON.stringify({ conversation, turns }, null, 2)}\n` : `${traceLines(turns).join("\n")}\n`);

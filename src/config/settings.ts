@@ -14,6 +14,8 @@ export interface Setting {
 
 /** Milliseconds. */
 export const HOUR = 3_600_000;
+/** Bytes. */
+export const MEGABYTE = 1_000_000;
 
 export const SETTINGS = [
   {
@@ -134,6 +136,12 @@ export const SETTINGS = [
     parse: oneOf("debug", "info", "warn", "error", "silent"),
     default: "info",
     help: "How much is logged: debug, info, warn, error or silent.",
+  },
+  {
+    name: "DECKHAND_OUTPUT_MAX_MB",
+    parse: number(1, 16_384),
+    default: String(LIMITS.outputFlood / MEGABYTE),
+    help: "Megabytes of output after which a command is ended.",
   },
   {
     name: "DECKHAND_APPROVAL_HOURS",

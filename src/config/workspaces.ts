@@ -2,6 +2,7 @@ import { sep } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
+import { CREDENTIALS, type Credential, HOSTS, PATHS, readCredentials, type Variables } from "./extras.ts";
 import { CHANNEL, PERSON, SAY, WORKSPACE, workspacePath } from "./values.ts";
 
 export interface Workspace {
@@ -13,7 +14,16 @@ export interface Workspace {
   /** Null: the general list holds. */
   users: string[] | null;
   approvers: string[] | null;
+  /** Absolute paths that every command may read, such as a toolchain. */
+  read: string[];
+  /** Where every command may connect without asking. */
+  network: { host: string; port: number }[];
+  /** By name: what an approved command may get. */
+  credentials: Record<string, Credential>;
 }
+
+/** What a workspace is that only has a name and a path. */
+const BARE = { channels: [], users: null, approvers: null, read: [], network: [], credentials: {} };
 
 const PEOPLE = z.array(z.string().regex(PERSON, SAY.person)).optional();
 
@@ -27,23 +37,34 @@ const FILE = z.strictObject({
         channels: z.array(z.string().regex(CHANNEL, SAY.channel)).optional(),
         users: PEOPLE,
         approvers: PEOPLE,
+        read: PATHS.optional(),
+        network: HOSTS.optional(),
+        credentials: CREDENTIALS.optional(),
       }),
     )
     .optional(),
 });
 
-/** The workspaces of `deckhand.yaml`; what is wrong with it goes to `problems`. */
-export function readYaml(file: string, text: string, problems: string[]): Workspace[] {
+/** The workspaces of `deckhand.yaml`, with the secrets that it names; what is wrong with it goes to `problems`. */
+export function readYaml(file: string, text: string, variables: Variables, problems: string[]): Workspace[] {
   const document = parseDocument(text);
   const checked = document.errors.length > 0 ? null : FILE.safeParse(document.toJS() ?? {});
   problems.push(...document.errors.map((error) => `${file}: ${messageOf(error)}`));
-  problems.push(...(checked?.error?.issues ?? []).map((issue) => `${file}: ${[...issue.path, issue.message].join(": ")}`));
+  for (const issue of checked?.error?.issues ?? []) {
+    const why = issue.code === "invalid_key" ? (issue.issues[0] ?? issue) : issue;
+    problems.push(`${file}: ${[...issue.path, why.message].join(": ")}`);
+  }
   return Object.entries(checked?.data?.workspaces ?? {}).map(([name, w]) => ({
     name,
     path: workspacePath(w.path) as string,
     channels: w.channels ?? [],
     users: w.users ?? null,
     approvers: w.approvers ?? null,
+    read: w.read ?? [],
+    network: w.network ?? [],
+    credentials: readCredentials(w.credentials ?? {}, variables, (problem) =>
+      problems.push(`${file}: workspaces: ${name}: credentials: ${problem}`),
+    ),
   }));
 }
 
@@ -59,7 +80,7 @@ interface Given {
 
 /** All workspaces, so ordered that a channel's default comes before its others. */
 export function joinWorkspaces(given: Given, problems: string[]): Workspace[] {
-  const all: Workspace[] = [...given.short.map((w) => ({ ...w, channels: [], users: null, approvers: null })), ...given.long];
+  const all: Workspace[] = [...given.short.map((w) => ({ ...w, ...structuredClone(BARE) })), ...given.long];
   const byName = new Map<string, Workspace>();
   for (const workspace of all) {
     if (byName.has(workspace.name))

@@ -78,7 +78,22 @@ export function isContained(badge: string): boolean {
   return badge.startsWith("sandboxed");
 }
 
-/** Reasons whose commands need more than the sandbox gives; approving does not change that yet. */
+/** Whether it was measured that commands have no network at all. */
+export function provesNoNetwork(badge: string): boolean {
+  return isContained(badge) && badge.includes("no network");
+}
+
+/** A card has room for so many variables of so many characters. */
+const CARD_VARIABLES = 12;
+const CARD_VARIABLE = 200;
+
+/** The carried variables that a card shows, which are all that an approved command gets; PATH is only told. */
+export function envForCard(env: Record<string, string>): Record<string, string> {
+  const fit = Object.entries(env).filter(([name, value]) => name.length + value.length <= CARD_VARIABLE);
+  return Object.fromEntries(fit.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, CARD_VARIABLES));
+}
+
+/** Reasons whose commands need more than the sandbox gives by itself. */
 const BEYOND_SANDBOX = new Set(["network", "install", "outside"]);
 
 export function beyondSandbox(asked: Entry<"approval-asked">): boolean {

@@ -4,14 +4,14 @@ import type { Hands } from "./hands.ts";
 import type { Message, ModelAnswer } from "./ports.ts";
 import { toMessages } from "./prompt.ts";
 import type { Session } from "./session.ts";
-import { settingOf } from "./call.ts";
+import { settingOf } from "./bound.ts";
 
 const NUDGE = "(Note from Deckhand: your last answer was empty. Call the bash tool, or answer in words.)";
 
 /** One model request: a `model` entry, or `failed` with a line for the thread, or nothing when it was stopped. */
 export async function askModel(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   const read = session.state.seq;
-  const messages = toMessages(session.entries, settingOf(session, hands));
+  const messages = toMessages(session.entries, settingOf(session, hands), hands.redact);
   const started = hands.clock.now();
   try {
     const { answer, tries } = await answered(messages, session, hands, signal);

@@ -51,6 +51,14 @@ export interface Output {
 /** How a run ended. `refused` means that nothing was started. */
 export type RunEnd = "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused";
 
+/** One connection that a command with a network grant tried. */
+export interface Attempt {
+  host: string;
+  port: number;
+  /** Null when it was let through, else why not. */
+  refused: string | null;
+}
+
 export type Decision = "approved" | "denied" | "expired" | "superseded" | "cancelled";
 
 interface Bodies {
@@ -77,8 +85,8 @@ interface Bodies {
     tries: number;
     reasoning?: string;
   };
-  /** The gate's word on one call (`parent` = the model entry). */
-  judged: { call: string; verdict: Verdict; reasons: Reason[]; rule: string; title: string };
+  /** The gate's word on one call (`parent` = the model entry), for the folder that it will run in. */
+  judged: { call: string; verdict: Verdict; reasons: Reason[]; rule: string; title: string; reads?: boolean; cwd?: string; grants?: string[] };
   /** The request that an `ask` makes. Buttons carry only `approval`. */
   "approval-asked": {
     approval: string;
@@ -120,6 +128,11 @@ interface Bodies {
     /** For `refused`: which kind (`denied`, `no-tool`, `bad-arguments`, `cut`, `superseded`, ...). */
     why?: string;
     by?: Person;
+    /** What it left that will run by itself later, and where it tried to connect; see `RunResult`. */
+    noticed?: string[];
+    network?: Attempt[];
+    /** For the model: what does not carry over to its next command. */
+    notes?: string[];
   };
   /** A press on a question of ours other than an approval. */
   choice: { of: number; choice: string; by: Person };

@@ -20,6 +20,30 @@ export const ERRORS = {
     "The sandbox cannot start on this machine: {}",
     "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run outside a container that forbids them.",
   ],
+  SANDBOX_USERNS: [
+    "The sandbox cannot start, because this machine lets no ordinary user make namespaces: {}",
+    "As root, set it with `sysctl -w` (kernel.unprivileged_userns_clone=1, user.max_user_namespaces=15000), and in /etc/sysctl.d so that it stays.",
+  ],
+  SANDBOX_APPARMOR: [
+    "The sandbox cannot start, because AppArmor keeps bubblewrap from making namespaces: {}",
+    "As root, write these lines into /etc/apparmor.d/bwrap: `abi <abi/4.0>,` `include <tunables/global>` `profile bwrap /usr/bin/bwrap flags=(unconfined) {` `userns,` `}`, and load it with `apparmor_parser -r /etc/apparmor.d/bwrap`. Or lift it for all programs: `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`.",
+  ],
+  SANDBOX_CONTAINER: [
+    "The sandbox cannot start, because this container does not let bubblewrap make namespaces and mounts: {}",
+    "Start it with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`, as docker-compose.yml does for the worker (Podman: `seccomp=unconfined`, `unmask=ALL`, `label=disable`), or run the worker outside of a container.",
+  ],
+  SANDBOX_PROC: [
+    "The sandbox cannot have a /proc of its own: {}",
+    "In a container, add `--security-opt systempaths=unconfined` (Podman: `unmask=ALL`); in a systemd unit, take ProtectKernelTunables=, ProtectKernelLogs=, ProtectProc= and ProcSubset= away.",
+  ],
+  SANDBOX_ROOT: [
+    "Deckhand runs as root here and cannot become the user that commands run as: {}",
+    "Start it as an ordinary user (in a container `--user 1000`), or leave it the capabilities SETUID and SETGID.",
+  ],
+  SANDBOX_CGROUP: [
+    "The limits for the memory and processes of a command cannot be set: {}",
+    "Restart Deckhand's systemd unit (it needs Delegate=yes); `deckhand doctor` tells whether limits are on.",
+  ],
   SANDBOX_LEAKS: ["The sandbox failed its own test: {}", "Do not use this machine until `deckhand doctor` is green."],
   SANDBOX_RUNNER: [
     "The runner process ended: {}",
@@ -38,6 +62,18 @@ export const ERRORS = {
   WORKSPACE_REFUSED: [
     "{} cannot be a workspace",
     "Choose a folder of its own (DECKHAND_WORKSPACES or --workspace), not a system folder, not above Deckhand's program, state or configuration.",
+  ],
+  GRANT_REFUSED: [
+    "An approval cannot give that: {}",
+    "Do it without, or do it by hand outside of Deckhand; what a workspace may give is said in deckhand.yaml.",
+  ],
+  WORKSPACE_CLAIMED: [
+    "Another host has the workspace {}",
+    "A workspace belongs to one host. Stop the workers there and start again a minute after the last has ended, or take the workspace out of DECKHAND_WORKSPACES here.",
+  ],
+  WORKSPACE_LINKS: [
+    "No command runs by itself in this workspace: {}",
+    "Put an ordinary file or folder in its place; what Git runs by itself could not be kept read-only otherwise.",
   ],
   TOOL_BROKEN: ["A tool cannot be used: {}", "Mend the file or take it away."],
   MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],

@@ -1,6 +1,7 @@
 import type { Access } from "./access.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Sandbox, Tool, Trace } from "./ports.ts";
+import type { Redact } from "./redactor.ts";
 
 /** What a worker works with. Built once in `app.ts`. */
 export interface Hands {
@@ -12,8 +13,10 @@ export interface Hands {
   ids: Ids;
   trace: Trace;
   access: Access;
-  /** Workspace name -> its folder and the badge that the self-test measured there. */
-  workspaces: Map<string, { path: string; badge: string }>;
+  /** Workspace name -> its folder and the badge that the self-test measured there; `closed`: why nothing runs there now. */
+  workspaces: Map<string, { path: string; badge: string; closed?: string }>;
+  /** Takes secrets out of what leaves this process; what runs is never changed. */
+  redact: Redact;
   posture: Place["posture"];
   realpath: (path: string) => string | null;
   /** Name of this machine, kept with each run. */

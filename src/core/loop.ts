@@ -2,8 +2,10 @@ import { type CallState, type Todo, limitReached, next } from "./conversation.ts
 import type { NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
-import { askPerson, interrupted, judgeCalls, refusal, runCall } from "./call.ts";
+import { askPerson, judgeCalls, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
+import type { Redact } from "./redactor.ts";
+import { interrupted, runCall } from "./run.ts";
 import { patiently, type Session } from "./session.ts";
 
 /**
@@ -33,12 +35,12 @@ async function perform(todo: Todo, session: Session, hands: Hands, signal: Abort
     case "refuse":
       return todo.calls.map((call) => refusal(call, todo.why, session, todo.by));
     case "interrupt":
-      return [interrupted(todo.call)];
+      return [interrupted(todo.call, session, hands)];
     case "close-approval":
       await closeApproval(todo, hands, signal);
       return [];
     case "finish":
-      return [finish(todo, session)];
+      return [finish(todo, session, hands)];
   }
 }
 
@@ -84,7 +86,7 @@ async function closeApproval(todo: Extract<Todo, { do: "close-approval" }>, hand
   await patiently(() => hands.log.decide(call.asked?.approval ?? "", hands.clock.now(), decision), hands.clock, signal);
 }
 
-function finish(todo: Extract<Todo, { do: "finish" }>, session: Session): NewEntry {
+function finish(todo: Extract<Todo, { do: "finish" }>, session: Session, { redact }: Hands): NewEntry {
   const { answers } = todo;
   const step = session.state.step;
   if (todo.reason === "answer" && step?.entry.finish === "filter") {
@@ -104,17 +106,20 @@ function finish(todo: Extract<Todo, { do: "finish" }>, session: Session): NewEnt
       reason: "limit",
     };
   }
-  return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? []), answers, reason: "stopped" };
+  return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? [], redact), answers, reason: "stopped" };
 }
 
-function stoppedText(by: Person | undefined, calls: CallState[]): string {
-  const ended = calls.filter((c) => c.ended?.how === "cancelled").map((c) => `Ended: \`${short(c)}\`.`);
-  const notRun = calls.filter((c) => c.ended?.why === "cancelled").map((c) => `Not run: \`${short(c)}\`.`);
+function stoppedText(by: Person | undefined, calls: CallState[], redact: Redact): string {
+  const ended = calls.filter((c) => c.ended?.how === "cancelled").map((c) => `Ended: \`${short(c, redact)}\`.`);
+  const notRun = calls.filter((c) => c.ended?.why === "cancelled").map((c) => `Not run: \`${short(c, redact)}\`.`);
   const what = [...ended, ...notRun].join(" ") || "No command was running.";
   return `Stopped by ${by?.name ?? "a person"}. ${what}`;
 }
 
-function short(call: CallState): string {
-  const title = (call.judged?.title ?? call.call.name).replaceAll("`", "'").replaceAll("\n", " ");
+/** Redacted before it is cut: half a secret would no longer be known. */
+function short(call: CallState, redact: Redact): string {
+  const title = redact(call.judged?.title ?? call.call.name)
+    .replaceAll("`", "'")
+    .replaceAll("\n", " ");
   return title.length > 80 ? `${title.slice(0, 79)}…` : title;
 }

@@ -1,5 +1,8 @@
 import { LIMITS } from "../limits.ts";
+import { clean, cleanInColour, withoutColour } from "./clean.ts";
+import { endsOf, leftOut, NOTE_ROOM, takeHead, takeTail, utf8 } from "./cut.ts";
 import type { Output } from "./entry.ts";
+import type { Cut, Redact } from "./redactor.ts";
 
 /** What was kept of a command's bytes. */
 export interface Printed {
@@ -9,126 +12,128 @@ export interface Printed {
   last: Uint8Array;
   /** Every byte that the command printed, kept or not. */
   total: number;
+  /** The command was ended while it may have been printing: its last word may be half a word. */
+  broken?: boolean;
 }
 
-const ESC = String.fromCharCode(0x1b);
-const BEL = String.fromCharCode(0x07);
-/** Marks a shortened line while text is cut; `clean` leaves none of these behind. */
-const MARK = String.fromCharCode(0x01);
-
-const ANSI = new RegExp(
-  [`(?:${ESC}\\[|\\u009b)[0-?]*[ -/]*[@-~]?`, `${ESC}[\\]PX^_][^${ESC}${BEL}\\n]*(?:${BEL}|${ESC}\\\\)?`, `${ESC}[ -/]*[0-~]?`].join("|"),
-  "g",
-);
-const OVERSTRUCK = new RegExp(`[^\\n]${String.fromCharCode(0x08)}`, "gu");
-const CONTROL = /(?![\t\n])\p{Cc}/gu;
-const LONG_LINE = new RegExp(`^([^\\n]{${LIMITS.outputLine}})([^\\n]+)`, "gmu");
-const SHORTENED = new RegExp(`${MARK}(\\d+)${MARK}`, "g");
-
-/**
- * Terminal output as plain text: colours and titles gone, progress lines as they stood at the end, other control
- * characters and broken Unicode as U+FFFD. Linear in the length of the text.
- */
-export function clean(text: string): string {
-  const plain = text.toWellFormed().replace(ANSI, "").replace(OVERSTRUCK, "");
-  return foldProgress(plain).replace(CONTROL, "\uFFFD");
-}
-
-/** `10%\r50%\r100%` is what a terminal shows at the end: `100%`. */
-function foldProgress(text: string): string {
-  if (!text.includes("\r")) return text;
-  return text
-    .split("\n")
-    .map((line) => (line.includes("\r") ? (line.split("\r").findLast((part) => part !== "") ?? "") : line))
-    .join("\n");
-}
-
-/** Puts `[secret]` where a known secret stands. Values under 8 characters are left: they would match by chance. */
-export function redact(text: string, secrets: readonly string[]): string {
-  let out = text;
-  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
-    if (secret.length >= 8) out = out.replaceAll(secret, "[secret]");
-  }
-  return out;
-}
+/** A cut in the middle of a line without end is made so far behind it that no token reaches across. */
+const PAST_TOKENS = 4096;
+const NEWLINE = 0x0a;
 
 /**
  * A command's bytes as the log keeps them: decoded, cleaned, redacted, long lines shortened, head and tail with a
- * line between them that says how many bytes are left out. `whole` is there when something is left out.
+ * line between them that says how many bytes are left out. `whole` is the file for people, in colour; it is there when
+ * the text leaves something out or is more than a post shows.
  */
-export function shape(printed: Printed, secrets: readonly string[]): { output: Output; whole?: Uint8Array } {
-  const all = printed.total <= printed.first.length;
-  const first = shorten(redact(clean(decode(printed.first)), secrets));
-  const { head, tail } = all ? cut(first) : apart(takeHead(first), printed, secrets);
-  const shown = size(head) + size(tail ?? "");
-  const omitted = Math.max(0, (all ? sizeOfAll(first) : printed.total) - shown);
-  const note = `[... ${omitted} bytes left out ...]\n`;
-  const joined = tail === null ? head : `${endLine(head)}${note}${tail}`;
-  const text = joined.replace(SHORTENED, (_, bytes: string) => ` [... ${bytes} bytes of this line left out ...]`);
-  const output: Output = { text, bytes: printed.total, omitted };
-  return omitted === 0 ? { output } : { output, whole: wholeOf(printed, all, secrets) };
+export function shape(printed: Printed, redact: Redact): { output: Output; whole?: Uint8Array } {
+  const pieces = piecesOf(printed);
+  const { text, omitted } = pieces.gap === 0 ? inOnePiece(pieces, redact) : inTwo(pieces, printed.total, redact);
+  const output = { text, bytes: printed.total, omitted };
+  if (omitted === 0 && text.length <= LIMITS.postOutput) return { output };
+  return { output, whole: wholeOf(pieces, redact) };
 }
 
-function wholeOf(printed: Printed, all: boolean, secrets: readonly string[]): Uint8Array {
-  const begin = decode(printed.first);
-  const missing = printed.total - printed.first.length - printed.last.length;
-  const note = missing > 0 ? `\n[... ${missing} bytes left out ...]\n` : "";
-  const text = all ? begin : `${begin}${note}${decode(printed.last.subarray(Math.max(0, -missing)))}`;
-  return new TextEncoder().encode(redact(text, secrets));
+interface Pieces {
+  first: Uint8Array;
+  /** Empty when nothing is missing. */
+  last: Uint8Array;
+  /** Bytes between them that nobody has. */
+  gap: number;
+  broken: boolean;
 }
 
-/** Head and tail that were kept apart: what the head shows is not shown again. */
-function apart(head: string, { last, total }: Printed, secrets: readonly string[]): { head: string; tail: string } {
-  const again = Math.max(0, sizeOfAll(head) - (total - last.length));
-  return { head, tail: endOf(last.subarray(again), secrets) };
+function piecesOf({ first, last, total, broken = false }: Printed): Pieces {
+  const start = total - last.length;
+  const none = new Uint8Array();
+  if (first.length >= total) return { first: broken ? wholeCharacters(first) : first, last: none, gap: 0, broken };
+  if (start <= first.length) {
+    const joined = new Uint8Array(total);
+    joined.set(first);
+    joined.set(last.subarray(first.length - start), first.length);
+    return { first: broken ? wholeCharacters(joined) : joined, last: none, gap: 0, broken };
+  }
+  const begin = wholeCharacters(first);
+  const skipped = pastBrokenWord(last);
+  const end = last.subarray(skipped);
+  return { first: begin, last: broken ? wholeCharacters(end) : end, gap: start + skipped - begin.length, broken };
 }
 
-/** The end of an output whose middle is gone: from the first whole line on. */
-function endOf(last: Uint8Array, secrets: readonly string[]): string {
-  const text = redact(clean(decode(last)), secrets);
+/** Without the first bytes of a character that was cut at the end. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= 3; back += 1) {
+    const byte = bytes.at(-back) ?? 0;
+    if (isContinued(byte)) continue;
+    const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needs > back ? bytes.subarray(0, -back) : bytes;
+  }
+  return bytes;
+}
+
+/** Where the first whole line begins, or, in a line that has no end, the first whole word. */
+function pastBrokenWord(bytes: Uint8Array): number {
+  const lineEnd = bytes.indexOf(NEWLINE);
+  if (lineEnd !== -1 && lineEnd < bytes.length - 1) return lineEnd + 1;
+  const end = bytes.findIndex((byte, index) => (index >= PAST_TOKENS && !isContinued(byte)) || !isOfToken(byte));
+  return end === -1 ? bytes.length : end;
+}
+
+/** Not the first byte of a character. */
+function isContinued(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+/** Letters, digits, what stands between them in tokens, and every byte of a longer character. */
+function isOfToken(byte: number): boolean {
+  return byte >= 0x80 || /[\w.~+/=%-]/.test(String.fromCharCode(byte));
+}
+
+function inOnePiece({ first, broken }: Pieces, redact: Redact): { text: string; omitted: number } {
+  const all = redact(clean(decode(first)), { end: broken });
+  const sizes = { max: LIMITS.outputHead + LIMITS.outputTail, head: LIMITS.outputHead, line: LIMITS.outputLine };
+  const { head, tail, shown, within } = endsOf(all, sizes);
+  const omitted = utf8(all) - shown;
+  return { text: tail === null ? head : `${head}${leftOut(omitted - within)}${tail}`, omitted };
+}
+
+function inTwo({ first, last, broken }: Pieces, total: number, redact: Redact): { text: string; omitted: number } {
+  const begin = redact(clean(decode(first)), { end: true });
+  const end = redact(clean(decode(last)), { start: true, end: broken });
+  const head = takeHead(begin, LIMITS.outputHead, LIMITS.outputLine);
+  const tail = takeTail(lastPart(end), LIMITS.outputTail - NOTE_ROOM, LIMITS.outputLine);
+  const omitted = total - head.shown - tail.shown;
+  return { text: `${endLine(head.text)}${leftOut(omitted - head.within - tail.within)}${tail.text}`, omitted };
+}
+
+/** Of a line that has no beginning only the end is of use. */
+function lastPart(text: string): string {
   const lineEnd = text.indexOf("\n");
-  if (lineEnd < 0 || lineEnd === text.length - 1) return text.slice(-LIMITS.outputLine).toWellFormed();
-  return takeTail(shorten(text.slice(lineEnd + 1)));
+  const isOneLine = lineEnd === -1 || lineEnd === text.length - 1;
+  return isOneLine ? text.slice(-LIMITS.outputLine).replace(/^[\uDC00-\uDFFF]/, "") : text;
 }
 
-function cut(text: string): { head: string; tail: string | null } {
-  if (text.length <= LIMITS.outputHead + LIMITS.outputTail) return { head: text, tail: null };
-  return { head: takeHead(text), tail: takeTail(text) };
+function wholeOf({ first, last, gap, broken }: Pieces, redact: Redact): Uint8Array {
+  const begin = inColour(first, { end: gap > 0 || broken }, redact);
+  const text = gap === 0 ? begin : `${endLine(begin)}${leftOut(gap)}${inColour(last, { start: true, end: broken }, redact)}`;
+  return new TextEncoder().encode(text);
 }
 
-/** Whole lines from the beginning. Shortened lines are far shorter than the head, so there is at least one. */
-function takeHead(text: string): string {
-  if (text.length <= LIMITS.outputHead) return text;
-  return text.slice(0, text.lastIndexOf("\n", LIMITS.outputHead - 1) + 1);
-}
-
-function takeTail(text: string): string {
-  if (text.length <= LIMITS.outputTail) return text;
-  return text.slice(text.indexOf("\n", text.length - LIMITS.outputTail - 1) + 1);
-}
-
-function shorten(text: string): string {
-  return text.replace(LONG_LINE, (_, keep: string, rest: string) => `${keep}${MARK}${utf8(rest)}${MARK}`);
+/** For a person's terminal. A secret with colour inside it is found too; then its line loses the colour. */
+function inColour(bytes: Uint8Array, cut: Cut, redact: Redact): string {
+  const text = redact(cleanInColour(decode(bytes)), cut);
+  const isHidden = (plain: string): boolean => redact(plain, cut) === plain;
+  const bare = withoutColour(text);
+  if (bare === text || isHidden(bare)) return text;
+  const lines = text.split("\n").map((line) => {
+    const plain = withoutColour(line);
+    const hidden = plain === line ? plain : redact(plain);
+    return hidden === plain ? line : hidden;
+  });
+  const mended = lines.join("\n");
+  return isHidden(withoutColour(mended)) ? mended : redact(bare, cut);
 }
 
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-/** Bytes of a piece as it is shown, without our notes. */
-function size(text: string): number {
-  return utf8(text.replace(SHORTENED, ""));
-}
-
-/** The same with what the notes stand for. */
-function sizeOfAll(text: string): number {
-  let bytes = size(text);
-  for (const found of text.matchAll(SHORTENED)) bytes += Number(found[1]);
-  return bytes;
-}
-
-function utf8(text: string): number {
-  return new TextEncoder().encode(text).length;
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,4 +1,5 @@
-import type { Output, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
+import type { Attempt, Output, Reason, RunEnd, Usage, Verdict } from "./entry.ts";
+import type { Rule } from "./gate/rule.ts";
 import type { Inbound } from "./inbound.ts";
 import type { WakeLock } from "./log.ts";
 import type { Post } from "./post.ts";
@@ -179,6 +180,13 @@ export interface Model {
 
 // ---- commands ----------------------------------------------------------------------------------------------
 
+/**
+ * What a command may reach. `read`: the workspace is mounted read-only, and such commands overlap. `contained`: nobody
+ * approved it; what later runs by itself is read-only. `approved`: a person did; a fresh home, and what its grants say.
+ * `probe`: as `approved`, without waiting for the workspace.
+ */
+export type Reach = "read" | "contained" | "approved" | "probe";
+
 export interface RunSpec {
   conversation: string;
   /** Absolute path of the workspace, as in the configuration. */
@@ -187,6 +195,20 @@ export interface RunSpec {
   cwd: string;
   command: string;
   timeoutMs: number;
+  reach: Reach;
+  /** Variables beside the sandbox's own; see `Carried`. */
+  env?: Record<string, string>;
+  /** What an approval adds for this run alone; see core/grants.ts. */
+  grants?: string[];
+  /** Names the output on disk, so that it can be found when this worker dies; see `Sandbox.left`. */
+  call?: string;
+}
+
+export interface RunOptions {
+  signal: AbortSignal;
+  onChunk?: (text: string) => void;
+  /** Asked when the workspace is ours and the command is about to start; it starts only when this resolves to true. */
+  ready?: () => Promise<boolean>;
 }
 
 export interface RunResult {
@@ -198,6 +220,20 @@ export interface RunResult {
   ms: number;
   /** For `refused`: what kept the sandbox from starting it. */
   why?: string;
+  /** What it left in the workspace that will run by itself later, one short sentence each. */
+  noticed?: string[];
+  /** Where it tried to connect, with a network grant. */
+  network?: Attempt[];
+}
+
+/** What a conversation's next command starts with. */
+export interface Carried {
+  /** Absolute, inside the workspace. */
+  cwd: string;
+  /** Exported variables that are safe to hand on. `PATH` only when it was changed. */
+  env: Record<string, string>;
+  /** What the model should know: the folder was reset, a variable was dropped. */
+  notes: string[];
 }
 
 export interface SandboxReport {
@@ -213,7 +249,15 @@ export interface Sandbox {
   /** Runs the real argument list with probes. Never throws. */
   selfTest(workspace: string): Promise<SandboxReport>;
   /** Never rejects: what went wrong is in the result. Nothing of the command is left when it resolves. */
-  run(spec: RunSpec, options: { signal: AbortSignal; onChunk?: (text: string) => void }): Promise<RunResult>;
+  run(spec: RunSpec, options: RunOptions): Promise<RunResult>;
+  /** What the conversation's commands left for the next one. Never throws; starts at the workspace when unsure. */
+  carried(conversation: string, workspace: string): Carried;
+  /** What a command had printed when its worker died; null when nothing is kept. Given once. */
+  left(conversation: string, call: string): Output | null;
+  /** Removes what the conversation keeps on this machine. Never rejects. */
+  dispose(conversation: string): Promise<void>;
+  /** Removes what no command has used for so long, and what no worker works on any more. Never rejects. */
+  tidy(olderThanMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -224,6 +268,10 @@ export interface Judgement {
   reasons: Reason[];
   /** Name of the rule that decided. */
   rule: string;
+  /** The line only reads: it may run beside others, in a workspace that is mounted read-only. */
+  reads?: boolean;
+  /** What an approval would have to add for it to work; see core/grants.ts. */
+  grants?: string[];
 }
 
 /** What the gate may know of the place a command runs in. */
@@ -234,6 +282,8 @@ export interface Place {
   posture: "careful" | "contained";
   /** Real path of a path that exists, else null: lets the gate see through links. Outside of core this is lstat and readlink. */
   realpath?: (path: string) => string | null;
+  /** The rules that hold for this workspace, channel and person now; see `rulesFor` in core/gate/rule.ts. */
+  rules?: Rule[];
 }
 
 /** One thing that a call wants to do, after its arguments were found right. */
@@ -250,9 +300,5 @@ export interface Tool {
   /** Pure; the same for the same act. */
   judge(act: Act, place: Place): Judgement;
   /** Never rejects. */
-  run(
-    act: Act,
-    at: { conversation: string; workspace: string; cwd: string; sandbox: Sandbox },
-    options: { signal: AbortSignal; onChunk?: (text: string) => void },
-  ): Promise<RunResult>;
+  run(act: Act, at: Omit<RunSpec, "command" | "timeoutMs"> & { sandbox: Sandbox }, options: RunOptions): Promise<RunResult>;
 }

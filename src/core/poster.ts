@@ -4,6 +4,7 @@ import { type Entry, isEntry } from "./entry.ts";
 import type { Log, PostState } from "./log.ts";
 import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Trace, type Wake } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
+import type { Redact } from "./redactor.ts";
 import { type Due, headAndTail, render } from "./render.ts";
 
 export interface PosterDeps {
@@ -14,6 +15,7 @@ export interface PosterDeps {
   trace: Trace;
   chats: Map<string, Chat>;
   banner: string | null;
+  redact: Redact;
   /** Ends the work of a thread that can no longer be reached; must not throw. */
   abandon: (conversation: string, code: string) => Promise<void>;
 }
@@ -66,7 +68,8 @@ class ThreadPoster {
   async bringUpToDate(entries: Entry[]): Promise<Outcome> {
     const chat = this.deps.chats.get(entries[0]?.type === "opened" ? entries[0].platform : "");
     if (!chat) return "fenced"; // another gateway serves this platform
-    const view = render(entries, this.deps.banner);
+    const { banner, redact } = this.deps;
+    const view = render(entries, { banner, redact, after: this.state.cursor });
     if (this.state.unreachable) {
       const heard = entries.some((e) => isEntry(e, "message") && e.seq > this.state.cursor);
       if (!heard) return this.passOver(view.seq);
@@ -199,7 +202,7 @@ class ThreadPoster {
 
   /** What the platform refuses goes as bare text, then as a file, then as a line that says so. */
   private async sendSomehow({ chunk, post }: Piece, nonce: string, chat: Chat): Promise<string> {
-    const blob = chunk.file ? await this.deps.log.getBlob(chunk.file.blob) : null;
+    const blob = chunk.file ? await this.fileOf(chunk.file.blob) : null;
     const asText = (text: string): Chunk => plainly(text, post, chat);
     const isHopeless = (this.state.pending?.tries ?? 0) > LIMITS.doubtfulTries;
     const first: [Chunk, Uint8Array | undefined][] = isHopeless ? [] : [[chunk, blob ?? undefined]];
@@ -223,6 +226,11 @@ class ThreadPoster {
       }
     }
     return await chat.send(this.thread, asText(`Something could not be shown here (${code}). \`deckhand trace\` has it.`), nonce);
+  }
+
+  private async fileOf(key: string): Promise<Uint8Array | null> {
+    const bytes = await this.deps.log.getBlob(key);
+    return bytes && new TextEncoder().encode(this.deps.redact(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
   }
 
   private async comeAgain(refusal: ChatError["refusal"], bucket: string): Promise<Outcome> {

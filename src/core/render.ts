@@ -2,7 +2,9 @@ import { LIMITS } from "../limits.ts";
 import { beyondSandbox, deadlineText, decisionLine, isContained } from "./approval.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
 import { type Entry, isEntry } from "./entry.ts";
+import { grantSentence, parseGrant } from "./grants.ts";
 import type { Block, Post } from "./post.ts";
+import { type Redact, redacted } from "./redactor.ts";
 import { visible } from "./visible.ts";
 
 /** A post that became due with the entry at `seq`. The same key again is an edit. */
@@ -27,8 +29,18 @@ interface TurnView {
   takenBack?: boolean;
 }
 
-/** `banner` is said in every status; without one, a log in which commands ran without a sandbox says so itself. */
-export function render(entries: Entry[], banner: string | null): View {
+interface Looks {
+  /** Said in every status; without one, a log in which commands ran without a sandbox says so itself. */
+  banner: string | null;
+  redact: Redact;
+  /** What became due up to here is in the thread and final: only statuses and cards are made again. */
+  after?: number;
+}
+
+/** Everything is redacted before anything is shortened: no half of a secret is left at a cut. */
+export function render(log: Entry[], { banner, redact, after = 0 }: Looks): View {
+  const isPosted = (entry: Entry): boolean => entry.seq <= after && isEntry(entry, "run-ended");
+  const entries = log.map((entry) => (isPosted(entry) ? entry : redacted(entry, redact)));
   const state = emptyState();
   const due: Due[] = [];
   const turns: TurnView[] = [];
@@ -41,7 +53,7 @@ export function render(entries: Entry[], banner: string | null): View {
     if (isEntry(entry, "run-started") && turn) turn.commands += 1;
     if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn) turn.end = entry;
     if (turn && !turn.end && state.turn?.first !== turn.first.seq) turn.takenBack = true;
-    const post = postOf(entry, index, waiting?.asked);
+    const post = isPosted(entry) ? null : postOf(entry, index, waiting?.asked);
     if (post) due.push({ seq: entry.seq, post });
     if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
   }
@@ -126,16 +138,26 @@ function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided">
   const reasons = asked.reasons.map((r) => visible(r.text)).join("; ");
   blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
   blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
-  if (beyondSandbox(asked)) {
-    blocks.push({
-      kind: "note",
-      text: "Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail.",
-    });
-  }
+  blocks.push(...circumstances(asked).map((text): Block => ({ kind: "note", text: visible(text) })));
   if (decided) blocks.push({ kind: "text", text: decisionLine(decided) });
   else blocks.push(...question(asked));
   const file = long ? { file: { name: "command.sh", blob: `cmd:${asked.approval}` } } : {};
   return { key: `approval:${asked.approval}`, lane: "approval", blocks, ...file };
+}
+
+/** What an approval adds for this run alone, and what earlier commands left that it starts with. */
+function circumstances(asked: Entry<"approval-asked">): string[] {
+  const { PATH, ...env } = asked.env;
+  const given = asked.grants.map((text) => grantSentence(parseGrant(text)));
+  const carried = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [
+    ...(given.length > 0 ? [`If approved, for this run alone: it ${given.join("; ")}.`] : []),
+    ...(given.length === 0 && beyondSandbox(asked)
+      ? ["Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail."]
+      : []),
+    ...(carried.length > 0 ? [`Set by earlier commands: ${carried.join(", ")}`] : []),
+    ...(PATH === undefined ? [] : [`Earlier commands changed PATH to ${PATH}; this run uses the default one.`]),
+  ];
 }
 
 function question(asked: Entry<"approval-asked">): Block[] {
@@ -167,8 +189,18 @@ function runPost(ended: Entry<"run-ended">, index: Index): Post | null {
   const shown = [command, headAndTail(output, LIMITS.postOutput, hint)].filter(Boolean).join("\n");
   if (shown) blocks.push({ kind: "code", text: shown });
   blocks.push({ kind: "note", text: endNote(ended, output === "") });
+  blocks.push(...besides(ended).map((text): Block => ({ kind: "note", text: visible(text) })));
   const file = ended.output.blob ? { file: { name: "output.txt", blob: ended.output.blob } } : {};
   return { key: `run:${ended.seq}`, lane: "output", blocks, ...file };
+}
+
+/** What it did beside printing: files that will run by themselves, hosts that it tried. */
+function besides({ noticed = [], network = [] }: Entry<"run-ended">): string[] {
+  const tried = network.map(({ host, port, refused }) => `${host}:${port}${refused === null ? "" : ` (refused: ${refused})`}`);
+  const different = [...new Set(tried)];
+  const shown = different.slice(0, LIMITS.postHosts);
+  const more = different.length > shown.length ? " and others" : "";
+  return [...noticed, ...(shown.length > 0 ? [`Network: ${shown.join(", ")}${more}`] : [])];
 }
 
 /** What a refusal says to the model alone. */

@@ -1,10 +1,10 @@
 import { LIMITS } from "../limits.ts";
-import { interrupted } from "./call.ts";
 import { openApproval, openRun } from "./conversation.ts";
 import { DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { loop } from "./loop.ts";
 import type { Wake } from "./ports.ts";
+import { interrupted } from "./run.ts";
 import { type Session, openSession, patiently } from "./session.ts";
 
 /**
@@ -36,14 +36,15 @@ export async function turn(wake: Wake, hands: Hands): Promise<void> {
 }
 
 /** A conversation that ends its worker again and again is answered with a failure instead of being tried for ever. */
-async function giveUp(session: Session, { log, clock }: Hands): Promise<void> {
+async function giveUp(session: Session, hands: Hands): Promise<void> {
+  const { log, clock } = hands;
   const approval = openApproval(session.state)?.asked?.approval;
   if (approval) await log.decide(approval, clock.now(), { decision: "cancelled" });
   await session.refresh();
   const answers = session.state.unanswered.map((m) => m.seq);
   if (answers.length === 0) return;
   const run = openRun(session.state);
-  if (run) await session.append([interrupted(run)]);
+  if (run) await session.append([interrupted(run, session, hands)]);
   const error = new DeckhandError("INTERNAL", "this task ended the worker several times, so it was given up");
   await session.append([{ type: "failed", code: error.code, text: error.line(), answers }]);
 }

@@ -11,6 +11,8 @@ export const KEYS = {
   mark: (name: string) => `${PREFIX}:mark:${name}`,
   once: (name: string) => `${PREFIX}:once:${name}`,
   lease: (name: string) => `${PREFIX}:lease:${name}`,
+  /** Which host a workspace belongs to. */
+  host: (workspace: string) => `${PREFIX}:host:${workspace}`,
   blob: (key: string) => `${PREFIX}:blob:${key}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */

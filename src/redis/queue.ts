@@ -14,6 +14,11 @@ interface Options {
   stalledMs?: number;
 }
 
+export interface WorkerQueue extends Queue {
+  /** Takes no more wakes of this workspace, aborts the running handlers and gives their wakes back for others. */
+  leave(workspace: string): Promise<void>;
+}
+
 /** How long `close` waits for BullMQ after the last handler, when Redis goes away meanwhile. */
 const CLOSE_MS = 3000;
 
@@ -21,12 +26,12 @@ const CLOSE_MS = 3000;
  * BullMQ as a doorbell: a job is a conversation's id, one queue a workspace and one for posts. Nothing may rely
  * on it delivering once. Holds two connections, and one more for each queue that is served.
  */
-export function bullQueue(options: Options): Queue {
+export function bullQueue(options: Options): WorkerQueue {
   const { url, trace, lockMs = LIMITS.lock, stalledMs = LIMITS.stalledCheck } = options;
   const bells = bellRopes(url, trace);
   let consumer: Connection | undefined;
   let closing: Promise<void> | undefined;
-  const served: { worker: Worker; rings: Rings }[] = [];
+  const served: { name: string; worker: Worker; rings: Rings }[] = [];
 
   async function serveQueue(name: string, concurrency: number, handler: (wake: Wake) => Promise<void>): Promise<void> {
     consumer ??= connect(url, trace, "worker", "patient");
@@ -42,7 +47,15 @@ export function bullQueue(options: Options): Queue {
     worker.on("failed", (job, error) => {
       trace.warn("wake-failed", { conversation: job?.data.conversation, tries: job?.attemptsMade, error: error.message });
     });
-    served.push({ worker, rings });
+    served.push({ name, worker, rings });
+  }
+
+  async function leave(workspace: string): Promise<void> {
+    for (const { worker, rings } of served.filter(({ name }) => name === wakeQueue(workspace))) {
+      await worker.pause(true);
+      await rings.end();
+      await worker.close();
+    }
   }
 
   async function close(): Promise<void> {
@@ -64,6 +77,7 @@ export function bullQueue(options: Options): Queue {
       for (const workspace of workspaces) await serveQueue(wakeQueue(workspace), LIMITS.wakesAtOnce, handler);
     },
     servePosts: async (handler) => await serveQueue(POSTS, LIMITS.postsAtOnce, handler),
+    leave,
     close: () => (closing ??= close()),
   };
 }

@@ -1,35 +1,64 @@
 import { LIMITS } from "../limits.ts";
-import { commandEnv, launcher, type RunUser, supervised } from "./launch.ts";
+import { launcher, notRoot, type RunUser, supervised, type Walls } from "./launch.ts";
+import type { Job } from "./messages.ts";
+
+/** A folder or file that a command sees. `from`: a path of ours, or the number of a descriptor. */
+export interface Bind {
+  from: string | number;
+  to: string;
+  writable: boolean;
+}
 
 /** Everything that one sandboxed command's argument list depends on. All paths are absolute. */
 export interface BwrapPlan {
+  /** Words before all others: the control group. */
+  enter: string[];
   user: RunUser;
-  lock: string;
   /** The staged /etc. */
   etc: string;
-  tmp: string;
-  home: string;
-  sess: string;
-  workspace: string;
+  /** Mounted in this order. */
+  binds: Bind[];
   cwd: string;
+  env: Record<string, string>;
+  /** The descriptor that more words are read from; null without. */
+  secrets: number | null;
+  /** What is done inside before the command. */
+  prelude: string;
   command: string;
+  /** See carry.ts; null where nothing carries over. */
+  carry: string | null;
 }
 
 /** Where the conversation's home stands inside. */
 export const HOME = "/home/agent";
 
-/** The full command line: launcher, bubblewrap, limits, supervisor. fd 3 is the seccomp program, fd 4 the status, fd 5 the workspace. */
-export function bwrapArgs(plan: BwrapPlan): string[] {
+/**
+ * The full command line, bubblewrap and supervisor, and whom the runner starts it as. fd 3 is the seccomp program, fd 4
+ * the status. A control group is entered as we are: then setpriv is what drops our rights.
+ */
+export function bwrapArgs(plan: BwrapPlan): Pick<Job, "argv" | "as"> {
+  const { uid, gid, drop } = notRoot(plan.user);
+  if (plan.enter.length > 0) return { argv: [...plan.enter, ...launcher(plan.user), ...sandboxed(plan)], as: null };
+  return { argv: sandboxed(plan), as: drop ? { uid, gid } : null };
+}
+
+function sandboxed(plan: BwrapPlan): string[] {
   return [
-    ...launcher(plan.user, plan.lock),
     "bwrap",
     ...walls(),
-    ...files(plan),
-    ...Object.entries(commandEnv(HOME)).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...system(plan.etc),
+    ...plan.binds.flatMap(bind),
+    ...["--remount-ro", "/", "--chdir", plan.cwd],
+    ...settings(plan.env),
+    ...(plan.secrets === null ? [] : ["--args", String(plan.secrets)]),
     ...["--seccomp", "3", "--json-status-fd", "4", "--"],
-    ...limits(),
-    ...supervised(plan.command),
+    ...supervised(plan.command, WALLS, plan.prelude, plan.carry),
   ];
+}
+
+/** Variables as words for bubblewrap. */
+export function settings(env: Record<string, string>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
 }
 
 function walls(): string[] {
@@ -40,30 +69,27 @@ function walls(): string[] {
   ];
 }
 
-function files(plan: BwrapPlan): string[] {
+function system(etc: string): string[] {
   return [
     ...["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin"],
-    ...["--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", plan.etc, "/etc"],
+    ...["--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", etc, "/etc"],
     // As root's children some files below /proc/sys stay writable without this: core_pattern is a way out.
     ...["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
     ...["--dev", "/dev", "--size", String(LIMITS.commandShm), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
-    ...["--bind", plan.tmp, "/tmp", "--bind", plan.home, HOME, "--bind", plan.sess, "/run/sess"],
-    // By its descriptor: while this waits for the lock, a command in a folder above could put a link in its place.
-    ...["--bind-fd", "5", plan.workspace, "--remount-ro", "/", "--chdir", plan.cwd],
   ];
 }
 
-/** Set inside, so that the count of processes is the sandbox's own and not shared by all of the user. */
-function limits(): string[] {
-  const pair = (name: string, value: number) => `--${name}=${value}:${value}`;
-  return [
-    "/usr/bin/prlimit",
-    pair("nproc", LIMITS.commandProcesses),
-    pair("nofile", LIMITS.commandFiles),
-    pair("core", 0),
-    pair("fsize", LIMITS.commandFileSize),
-    pair("data", LIMITS.commandMemory),
-    pair("cpu", LIMITS.commandCpu),
-    "--",
-  ];
+/** By a descriptor where a command in a folder above could put a link in its place while this one waits. */
+function bind({ from, to, writable }: Bind): string[] {
+  const word = `--${writable ? "" : "ro-"}bind`;
+  return typeof from === "number" ? [`${word}-fd`, String(from), to] : [word, from, to];
 }
+
+/** Set inside, so that the count of processes is the sandbox's own and not shared by all of the user. */
+const WALLS: Walls = {
+  files: LIMITS.commandFiles,
+  processes: LIMITS.commandProcesses,
+  fileSize: LIMITS.commandFileSize,
+  memory: LIMITS.commandMemory,
+  cpu: LIMITS.commandCpu,
+};

@@ -1,34 +1,54 @@
 import { join } from "node:path";
-import type { RunSpec, Sandbox } from "../core/ports.ts";
-import { bwrapArgs } from "./bwrap-args.ts";
-import { stageEtc } from "./etc.ts";
-import { checkMountPoint, conversationFolders, lockFile, seccompFile } from "./folders.ts";
-import { type RunUser, SYSTEM_PATH } from "./launch.ts";
-import { probe } from "./probes.ts";
+import type { Carried, Sandbox, SandboxReport } from "../core/ports.ts";
+import { proxyEnv } from "./bridge.ts";
+import { HOME } from "./bwrap-args.ts";
+import { commonParts, planner } from "./bwrap-plan.ts";
+import { readCarried } from "./carry.ts";
+import { openCgroups } from "./cgroup.ts";
+import { folderOf } from "./folders.ts";
+import { type Guarded, guarded } from "./guard.ts";
+import { keeper } from "./keeper.ts";
+import { commandEnv } from "./launch.ts";
+import { HELD, probe } from "./probes.ts";
 import { createRun, type SandboxOptions } from "./provider.ts";
 
 /** Commands in bubblewrap: no network, no host files but /usr and the workspace, nothing left afterwards. */
 export function bwrapSandbox(options: SandboxOptions): Sandbox {
-  const etc = new Map<string, string>();
-  let seccomp: string | null = null;
+  // Before any other process is started: this one may have to move.
+  const groups = openCgroups();
+  const common = commonParts(options);
+  const runs = createRun<Guarded>(options, (...run) => plan(...run));
+  const keep = keeper(options, runs.errand, common);
+  const plan = planner(options, common, keep, "fresh" in groups ? groups : null);
+  const { run, raw, left, userOf, close } = runs;
+  return {
+    name: "bwrap",
+    run: guarded(run, raw),
+    selfTest: async (workspace) =>
+      badged(await probe(workspace, options, (spec, how) => run(spec, how, { protect: [] })), workspace, options),
+    carried: (conversation, workspace) => {
+      const user = userOf(workspace);
+      if (user === null) return { cwd: workspace, env: {}, notes: [] };
+      return withoutSecrets(readCarried(join(folderOf(options.stateDir, conversation, user), "sess"), workspace, GIVEN), options);
+    },
+    left,
+    dispose: keep.dispose,
+    tidy: keep.tidy,
+    close,
+  };
+}
 
-  function staged(user: RunUser): string {
-    const key = `${user.uid}:${user.gid}`;
-    const folder = etc.get(key) ?? stageEtc(join(options.stateDir, "etc"), user);
-    etc.set(key, folder);
-    return folder;
-  }
+/** The probes run without the hosts that a workspace's commands may always connect to; the badge names them. */
+function badged(report: SandboxReport, workspace: string, { extras }: SandboxOptions): SandboxReport {
+  const hosts = (extras?.get(workspace)?.network ?? []).map(({ host, port }) => `${host}:${port}`);
+  if (!report.ok || hosts.length === 0) return report;
+  return { ...report, badge: HELD.replace("no network", `network only to ${hosts.join(", ")}`) };
+}
 
-  function plan(spec: RunSpec, user: RunUser) {
-    const folders = conversationFolders(options.stateDir, spec.conversation, user);
-    checkMountPoint(spec.workspace, folders);
-    seccomp ??= seccompFile(options.stateDir);
-    const lock = lockFile(options.stateDir, spec.workspace, user);
-    const { workspace, cwd, command } = spec;
-    const argv = bwrapArgs({ user, lock, etc: staged(user), ...folders, workspace, cwd, command });
-    return { argv, env: { PATH: options.path ?? SYSTEM_PATH }, cwd: "/", seccomp, workspace };
-  }
+/** Variables that a command gets without having carried them. */
+const GIVEN = { ...commandEnv(HOME), ...proxyEnv() };
 
-  const sandbox = createRun(options, plan);
-  return { name: "bwrap", ...sandbox, selfTest: (workspace) => probe(workspace, options, sandbox.run) };
+/** A granted credential is for one run: a copy of it is not for the next. */
+function withoutSecrets({ env, ...rest }: Carried, { secrets = [] }: SandboxOptions): Carried {
+  return { ...rest, env: Object.fromEntries(Object.entries(env).filter(([, value]) => !secrets.some((secret) => value.includes(secret)))) };
 }

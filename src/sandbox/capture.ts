@@ -2,8 +2,12 @@ import { Buffer } from "node:buffer";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { LIMITS } from "../limits.ts";
 
-/** Bytes of the end that are kept: enough for a tail of four-byte characters with some colour between them. */
-const KEPT_LAST = 6 * LIMITS.outputTail;
+/** Bytes of the end that are kept: enough for a tail with some colour in it. */
+const KEPT_LAST = 2 * LIMITS.outputTail;
+
+/** The line that stands in the live view for output that came faster than it is shown. */
+export const SKIPPED = "[... left out here; the result has more ...]\n";
+const NEWLINE = 0x0a;
 
 export interface Capture {
   /** Copies what it keeps: the caller may reuse the chunk's memory. */
@@ -62,30 +66,42 @@ export function capture(file: string): Capture {
   };
 }
 
-/** The live view: at most `liveBytes` every `liveEvery`; what comes faster is skipped, its newest part is shown. */
+/**
+ * The live view: at most `liveBytes` every `liveEvery`, in whole lines. What comes faster, and lines that are longer,
+ * are skipped for the newest; a line of ours says where.
+ */
 export function liveFeed(send: (data: Uint8Array) => void): { add(chunk: Uint8Array): void; end(): void } {
   const waiting = Buffer.allocUnsafe(LIMITS.liveBytes);
   let length = 0;
+  /** What waits begins in the middle of a line: what was before it is lost. */
+  let torn = false;
   let timer: NodeJS.Timeout | null = null;
 
-  function flush(): void {
+  function flush(upTo: number): void {
     timer = null;
-    if (length > 0) send(waiting.subarray(0, length));
-    length = 0;
+    const from = torn ? waiting.subarray(0, length).indexOf(NEWLINE) + 1 : 0;
+    if (torn && from === 0) length = 0;
+    if (torn && from > 0) send(Buffer.concat([Buffer.from(SKIPPED), waiting.subarray(from, upTo)]));
+    else if (upTo > 0 && !torn) send(waiting.subarray(0, upTo));
+    if (length === 0) return;
+    torn = false;
+    waiting.copyWithin(0, upTo, length);
+    length -= upTo;
   }
 
   return {
     add: (chunk) => {
       const newest = chunk.subarray(Math.max(0, chunk.length - LIMITS.liveBytes));
       const keep = Math.min(length, LIMITS.liveBytes - newest.length);
+      torn ||= keep < length || newest.length < chunk.length;
       waiting.copyWithin(0, length - keep, length);
       waiting.set(newest, keep);
       length = keep + newest.length;
-      timer ??= setTimeout(flush, LIMITS.liveEvery);
+      timer ??= setTimeout(() => flush(waiting.subarray(0, length).lastIndexOf(NEWLINE) + 1), LIMITS.liveEvery);
     },
     end: () => {
       if (timer !== null) clearTimeout(timer);
-      flush();
+      flush(length);
     },
   };
 }

@@ -1,29 +1,48 @@
-import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { closeSync, constants, openSync, readlinkSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, readFileSync } from "node:fs";
 import { constants as system } from "node:os";
 import type { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import type { RunEnd } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
 import { type Capture, capture, liveFeed } from "./capture.ts";
 import { READY } from "./launch.ts";
-import { type Ended, type Job, MOVED } from "./messages.ts";
+import type { Claim } from "./lock.ts";
+import type { Ended, Job } from "./messages.ts";
 import type { OutputPipe } from "./pipes.ts";
+import { startJob } from "./start.ts";
 
 /** One command's life in the runner. */
 export interface Command {
   /** The first reason wins; later ones and one after the end change nothing. */
   stop(reason: RunEnd): void;
+  /** The worker's word, for a job that waits for it. */
+  go(): void;
   /** Never rejects. */
   ended: Promise<Ended>;
 }
 
+interface Heard {
+  /** Processes that must not outlive the command. */
+  alive: (pids: number[]) => void;
+  /** Output as it comes. */
+  live: (data: Uint8Array) => void;
+  /** All stands, and the worker has to say `go`. */
+  ready: () => void;
+}
+
 interface Life {
   job: Job;
-  child: ChildProcess;
-  pipe: OutputPipe;
   captured: Capture;
-  alive: (pids: number[]) => void;
+  hear: Heard;
+  /** Null for a job that waits for nobody. */
+  claim: Claim | null;
+  locked: boolean;
+  started: { child: ChildProcess; pipe: OutputPipe } | null;
+  /** The worker was asked for its word; it was given, or is not needed. */
+  asked: boolean;
+  allowed: boolean;
   /** Why we ended it, when we did. */
   reason: RunEnd | null;
   ready: boolean;
@@ -39,145 +58,182 @@ interface Life {
   timers: NodeJS.Timeout[];
 }
 
-/** Starts a job. `alive` hears of processes, `live` of output as it comes. Nothing is left when `ended` resolves. */
+/** Starts a job. Nothing is left when `ended` resolves, and only then its lock is given back. */
 export function startCommand(
   { job, spool }: { job: Job; spool: string },
-  pipe: OutputPipe,
-  hear: { alive: (pids: number[]) => void; live: (data: Uint8Array) => void },
+  claim: Claim | null,
+  newPipe: () => OutputPipe,
+  hear: Heard,
 ): Command {
-  let child: ChildProcess;
-  try {
-    child = begin(job, pipe.write);
-  } catch (thrown) {
-    closeSync(pipe.write);
-    pipe.close();
-    return { stop: () => {}, ended: Promise.resolve(refusal(messageOf(thrown))) };
-  }
-  closeSync(pipe.write);
   const life: Life = {
-    ...{ job, child, pipe, captured: capture(spool), alive: hear.alive },
+    ...{ job, captured: capture(spool), hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
     ...{ reason: null, ready: false, inner: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
   };
-  return { stop: (reason) => stop(life, reason), ended: follow(life, hear.live) };
+  const allow = () => {
+    life.allowed = true;
+    go(life);
+  };
+  return { stop: (reason) => stop(life, reason), go: allow, ended: live(life, newPipe) };
 }
 
-/** Opens the seccomp program anew each time: bubblewrap reads it to its end. */
-function begin(job: Job, write: number): ChildProcess {
-  const [file, ...args] = job.argv as [string, ...string[]];
-  const opened: number[] = [];
-  const open = (fd: number): number => (opened.push(fd), fd);
+async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
+  const { claim, job } = life;
+  const alone = job.lock?.shared === false;
   try {
-    const stdio: StdioOptions = ["pipe", write, "pipe"];
-    if (job.seccomp !== null) stdio.push(open(openSync(job.seccomp, "r")), "pipe");
-    if (job.workspace !== null) stdio.push(open(openFolder(job.workspace)));
-    return spawn(file, args, { cwd: job.cwd, env: job.env, stdio, detached: true });
+    const locked = claim?.held.then((yes) => {
+      life.locked = yes;
+      stand(life);
+    });
+    locked?.catch((thrown: unknown) => giveUp(life, messageOf(thrown)));
+    // What it may not change is mounted as it stands then: nobody may write any more.
+    if (alone) await locked;
+    if (life.reason !== null) return verdict(life);
+    const { child, pipe } = (life.started = begin(job, newPipe()));
+    const failure = await follow(life, child, pipe);
+    if (failure !== null) return refusal(failure);
+    await gone(life.inner);
+    return verdict(life);
+  } catch (thrown) {
+    return refusal(messageOf(thrown));
   } finally {
-    for (const fd of opened) closeSync(fd);
+    claim?.release();
   }
 }
 
-/** A descriptor cannot be led elsewhere any more: what it says of itself is where it is. */
-function openFolder(path: string): number {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  const real = readlinkSync(`/proc/self/fd/${fd}`);
-  if (real === path) return fd;
-  closeSync(fd);
-  throw new Error(`${MOVED} ${real}`);
+function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputPipe } {
+  try {
+    return { child: startJob(job, pipe.write), pipe };
+  } catch (thrown) {
+    pipe.close();
+    throw thrown;
+  } finally {
+    closeSync(pipe.write);
+  }
 }
 
-async function follow(life: Life, live: (data: Uint8Array) => void): Promise<Ended> {
-  const { child, captured } = life;
-  const feed = liveFeed(live);
+/** Until it has ended and nobody writes any more. Gives why it could not be started at all. */
+async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promise<string | null> {
+  const { captured } = life;
+  const feed = liveFeed(life.hear.live);
   const drained = new Promise<void>((done) => {
-    life.pipe.listen((chunk) => {
+    pipe.listen((chunk) => {
       captured.add(chunk);
       feed.add(chunk);
-      if (captured.total() > LIMITS.outputFlood) stop(life, "flood");
+      if (captured.total() > life.job.floodBytes) stop(life, "flood");
     }, done);
   });
-  if (child.pid !== undefined) life.alive([child.pid]);
+  if (child.pid !== undefined) life.hear.alive([child.pid]);
   // The supervisor may be gone before it is told to go.
   child.stdin?.on("error", () => {});
   child.stderr?.on("data", (data) => hearWords(life, String(data)));
-  (child.stdio[4] as Readable | undefined)?.on("data", (data) => hearStatus(life, String(data)));
+  (child.stdio[4] as Readable | undefined)?.on("data", (data) => hearStatus(life, child, String(data)));
   const failed = new Promise<string>((done) => child.once("error", (error) => done(error.message)));
-  child.once("exit", () => leave(life));
+  child.once("exit", () => leave(life, child, pipe));
   const closed = new Promise<null>((done) => child.once("close", () => done(null)));
 
   const failure = await Promise.race([failed, closed]);
-  if (failure !== null) life.pipe.close();
+  if (failure !== null) pipe.close();
   await drained;
   for (const timer of life.timers) clearTimeout(timer);
   feed.end();
-  return failure === null ? verdict(life) : refusal(failure);
+  return failure;
+}
+
+/** Without its lock it does not run. */
+function giveUp(life: Life, words: string): void {
+  life.words = words;
+  if (life.started?.child.pid !== undefined) kill(-life.started.child.pid);
 }
 
 function hearWords(life: Life, data: string): void {
   if (life.words.length < 4096) life.words += data;
   if (life.words.split("\n").includes(READY)) life.ready = true;
-  go(life);
+  stand(life);
 }
 
-function hearStatus(life: Life, data: string): void {
+function hearStatus(life: Life, child: ChildProcess, data: string): void {
   life.said += data;
   const inner = /"child-pid": (\d+)\D/.exec(life.said)?.[1];
   const status = /"exit-code": (\d+)\D/.exec(life.said)?.[1];
   if (status !== undefined) life.status = Number(status);
   if (inner === undefined || life.inner !== null) return;
   life.inner = Number(inner);
-  life.alive([life.child.pid as number, life.inner]);
+  life.hear.alive([child.pid as number, life.inner]);
   if (life.reason !== null) kill(life.inner);
-  go(life);
+  stand(life);
+}
+
+function stands(life: Life): boolean {
+  return life.locked && life.ready && (life.job.seccomp === null || life.inner !== null) && life.reason === null;
+}
+
+function stand(life: Life): void {
+  if (!stands(life)) return;
+  if (life.allowed) return go(life);
+  if (!life.asked) life.hear.ready();
+  life.asked = true;
 }
 
 /** Everything around the command stands: only now it starts, and only now its time runs. */
 function go(life: Life): void {
-  const standing = life.ready && (life.job.seccomp === null || life.inner !== null);
-  if (!standing || life.went !== null || life.reason !== null) return;
+  if (!stands(life) || life.went !== null) return;
   life.went = performance.now();
-  life.child.stdin?.end("\n");
+  life.started?.child.stdin?.end("\n");
   life.timers.push(setTimeout(() => stop(life, "timeout"), life.job.timeoutMs));
 }
 
 function stop(life: Life, reason: RunEnd): void {
   if (life.reason !== null || life.left) return;
   life.reason = reason;
-  life.child.stdin?.destroy();
-  const leader = life.child.pid;
+  const child = life.started?.child;
+  // It has not begun: it waits for its lock no longer.
+  if (child === undefined) return life.claim?.release();
+  child.stdin?.destroy();
+  const leader = child.pid;
   if (leader === undefined) return;
   if (life.inner === null) {
     kill(-leader);
     return;
   }
-  // From inside out: the lock's holder leaves last, when nothing is left that could write.
+  // From inside out: what stands outside leaves last, when nothing is left that could write.
   kill(life.inner);
   life.timers.push(setTimeout(() => kill(-leader), LIMITS.stopGrace));
 }
 
 /** The leader has gone. What it left in its group goes too; output that a stray holds open is not waited for. */
-function leave(life: Life): void {
+function leave(life: Life, child: ChildProcess, pipe: OutputPipe): void {
   life.left = true;
-  kill(-(life.child.pid as number));
-  life.timers.push(setTimeout(abandon, LIMITS.outputDrain, life, 8));
+  kill(-(child.pid as number));
+  const abandon = (patience: number): void => {
+    const before = life.captured.total();
+    // Looks once more at what has come in: a busy runner may be late, not the output.
+    setImmediate(() => {
+      if (patience > 0 && life.captured.total() > before) return later(patience - 1);
+      pipe.close();
+      for (const stream of child.stdio) stream?.destroy();
+    });
+  };
+  const later = (patience: number): void => void life.timers.push(setTimeout(abandon, LIMITS.outputDrain, patience));
+  later(8);
 }
 
-function abandon(life: Life, patience: number): void {
-  const before = life.captured.total();
-  // Looks once more at what has come in: a busy runner may be late, not the output.
-  setImmediate(() => {
-    if (patience > 0 && life.captured.total() > before) {
-      life.timers.push(setTimeout(abandon, LIMITS.outputDrain, life, patience - 1));
-      return;
-    }
-    life.pipe.close();
-    for (const stream of life.child.stdio) stream?.destroy();
-  });
+/** With the first process inside everything inside has ended. It may be a moment behind when the one outside was ended first. */
+async function gone(inner: number | null): Promise<void> {
+  for (const until = performance.now() + LIMITS.stopGrace; inner !== null && performance.now() < until && isThere(inner); ) await wait(2);
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
 }
 
 function verdict(life: Life): Ended {
-  const { exitCode, signalCode } = life.child;
   const ended = { ...life.captured.end(), ms: life.went === null ? 0 : performance.now() - life.went, words: "" };
   if (life.reason !== null) return { ...ended, how: life.reason, exit: null };
+  const { exitCode = null, signalCode = null } = life.started?.child ?? {};
   if (life.went === null) return refusal(life.words.replace(READY, "").trim() || `ended with ${exitCode ?? signalCode}`);
   const own = exitCode ?? 128 + system.signals[signalCode as NodeJS.Signals];
   const exit = life.job.seccomp === null ? own : life.status;

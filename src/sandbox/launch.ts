@@ -1,4 +1,5 @@
 import { DeckhandError } from "../core/errors.ts";
+import { RUN_CARRYING } from "./carry.ts";
 
 /** Whom commands run as. `drop`: we are root and become this user on the way. */
 export interface RunUser {
@@ -13,34 +14,88 @@ export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /** What the supervisor says on stderr when everything around the command stands. */
 export const READY = "deckhand-ready";
 
-/** Said by the supervisor and nobody else; anything else on stderr comes from the tools in front of it. */
-const SUPERVISOR = [
-  `echo ${READY} >&2`,
-  // The runner's word to go. When it died meanwhile this reads nothing, and nothing runs.
-  "read -r || exit 125",
-  // Bash would tell on its own stderr that the command was killed, which the exit code says already.
-  "exec </dev/null 2>/dev/null",
-  `/bin/bash --norc --noprofile -c "$1" bash 2>&1`,
-  "exit $?",
-].join("\n");
+/** READY is said by the supervisor and nobody else; anything else on stderr comes from the tools in front of it. */
+function supervisor(limits: string, prelude: string, run: string): string {
+  return [
+    limits,
+    ...(prelude === "" ? [] : [prelude]),
+    `echo ${READY} >&2`,
+    // The runner's word to go. When it died meanwhile this reads nothing, and nothing runs.
+    "read -r go || exit 125",
+    // The shell would tell on its own stderr that the command was killed, which the exit code says already.
+    "exec </dev/null 2>/dev/null",
+    // Without a process of its own for it, dash would keep descriptors open while the command runs.
+    `(${run})`,
+    "exit $?",
+  ].join("\n");
+}
+
+const RUN = `exec /bin/bash --norc --noprofile -c "$1" bash 2>&1`;
+
+/** What each process of a command may have at most; null: as much as we. */
+export interface Walls {
+  files: number;
+  processes: number | null;
+  /** Bytes of one file, and of memory. */
+  fileSize: number | null;
+  memory: number | null;
+  /** Seconds. */
+  cpu: number | null;
+}
+
+/** Hard and soft. A limit that cannot be set is said on stderr, and nothing starts. */
+function limits({ files, processes, fileSize, memory, cpu }: Walls): string {
+  const set = [
+    "ulimit -c 0",
+    `ulimit -n ${files}`,
+    ...(fileSize === null ? [] : [`ulimit -f ${fileSize / 512}`]),
+    ...(memory === null ? [] : [`ulimit -d ${memory / 1024}`]),
+    ...(cpu === null ? [] : [`ulimit -t ${cpu}`]),
+    // Dash calls it by another letter.
+    ...(processes === null ? [] : [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null`]),
+  ];
+  return `${set.join(" && ")} || { echo "the limits cannot be set" >&2; exit 125; }`;
+}
+
+/** What a command waits for: `shared` with others that only read. */
+export interface Lock {
+  file: string;
+  shared: boolean;
+}
+
+/** Words that make one command out of another: never run as root, ended when the runner ends. */
+export function launcher(user: RunUser): string[] {
+  const { uid, gid } = notRoot(user);
+  return ["setpriv", ...(user.drop ? [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"] : []), "--pdeathsig", "KILL"];
+}
+
+/** Throws RUN_AS. */
+export function notRoot(user: RunUser): RunUser {
+  if (user.uid === 0) throw new DeckhandError("RUN_AS", "the user is root");
+  return user;
+}
 
 /**
- * The words that start a command: never as root, ended when the runner ends, one at a time for each lock file.
- * The lock is held by a process outside of the sandbox until everything inside is gone.
+ * A shell that waits for the word to go, then runs the command with its output merged and its input closed. `prelude`
+ * is done before; `carry` is the script of carry.ts, null where nothing carries over.
  */
-export function launcher(user: RunUser, lock: string): string[] {
-  if (user.uid === 0) throw new DeckhandError("RUN_AS", "the user is root");
-  const drop = user.drop ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"] : [];
-  return ["setpriv", ...drop, "--pdeathsig", "KILL", "flock", "-x", "-o", lock];
+export function supervised(command: string, walls: Walls, prelude = "", carry: string | null = null): string[] {
+  const script = supervisor(limits(walls), prelude, carry === null ? RUN : RUN_CARRYING);
+  return ["/bin/sh", "-c", script, "supervisor", command, ...(carry === null ? [] : [carry])];
 }
 
-/** Bash that waits for the word to go, then runs the command with its output merged and its input closed. */
-export function supervised(command: string): string[] {
-  return ["/bin/bash", "--norc", "--noprofile", "-c", SUPERVISOR, "supervisor", command];
-}
+/** Git's settings by environment: they count more than those of the repository. */
+const GIT = {
+  // A folder that only looks like a bare repository, as any clone may bring one, does not say what git starts.
+  "safe.bareRepository": "explicit",
+  "core.fsmonitor": "false",
+};
+/** Beside them for what a person approved: nothing of the repository runs that the card does not show. */
+const GIT_APPROVED = { ...GIT, "core.hooksPath": "/dev/null" };
 
-/** The whole environment of a command. */
-export function commandEnv(home: string): Record<string, string> {
+/** The whole environment of a command that nobody carried anything into. */
+export function commandEnv(home: string, approved = false, gitExtra: Record<string, string> = {}): Record<string, string> {
+  const git = Object.entries({ ...(approved ? GIT_APPROVED : GIT), ...gitExtra });
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: home,
@@ -51,11 +106,13 @@ export function commandEnv(home: string): Record<string, string> {
     PAGER: "cat",
     GIT_PAGER: "cat",
     GIT_TERMINAL_PROMPT: "0",
-    // A folder that only looks like a bare repository, as any clone may bring one, does not say what git starts.
-    GIT_CONFIG_COUNT: "2",
-    GIT_CONFIG_KEY_0: "safe.bareRepository",
-    GIT_CONFIG_VALUE_0: "explicit",
-    GIT_CONFIG_KEY_1: "core.fsmonitor",
-    GIT_CONFIG_VALUE_1: "false",
+    ...(approved ? { GIT_CONFIG_GLOBAL: "/dev/null" } : {}),
+    GIT_CONFIG_COUNT: String(git.length),
+    ...Object.fromEntries(
+      git.flatMap(([key, value], at) => [
+        [`GIT_CONFIG_KEY_${at}`, key],
+        [`GIT_CONFIG_VALUE_${at}`, value],
+      ]),
+    ),
   };
 }

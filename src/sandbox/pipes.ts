@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chownSync, closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 
-/** Made at once: one process for so many commands. */
+/** Made at once: one process for so many commands. When fewer are left, the next ones are made on the side. */
 const BATCH = 16;
 /** libuv hands over what it has read before it reads again, so all pipes can share one buffer. */
 const shared = Buffer.allocUnsafe(65_536);
@@ -19,21 +19,36 @@ export interface OutputPipe {
 
 /**
  * Real pipes for output. Node's own are sockets: those cannot be opened again as /dev/stdout, and their data comes
- * in a fresh buffer each time, which costs memory in a flood. Node cannot make a pipe, so mkfifo does.
+ * in a fresh buffer each time, which costs memory in a flood. Node cannot make a pipe, so mkfifo does. None is used
+ * twice: a descriptor of it may have been passed on to another command.
  */
 export function pipeMaker(folder: string): (owner: { uid: number; gid: number } | null) => OutputPipe {
   const ready: string[] = [];
   let made = 0;
+  let making = false;
 
-  function make(): void {
-    const names = Array.from({ length: BATCH }, () => `pipe-${made++}`);
+  const batch = (): string[] => Array.from({ length: BATCH }, () => `pipe-${made++}`);
+
+  function make(names: string[]): void {
     const result = spawnSync("mkfifo", ["-m", "600", ...names], { cwd: folder, encoding: "utf8" });
     if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr.trim());
     ready.push(...names);
   }
 
+  function makeAhead(names: string[]): void {
+    making = true;
+    const child = spawn("mkfifo", ["-m", "600", ...names], { cwd: folder, stdio: "ignore" });
+    // Whoever finds none makes them, and tells what is in the way.
+    child.once("error", () => (making = false));
+    child.once("exit", (code) => {
+      making = false;
+      if (code === 0) ready.push(...names);
+    });
+  }
+
   return (owner) => {
-    if (ready.length === 0) make();
+    if (ready.length === 0) make(batch());
+    if (ready.length <= BATCH && !making) makeAhead(batch());
     const path = join(folder, ready.pop() as string);
     if (owner !== null) chownSync(path, owner.uid, owner.gid);
     // Reading first and without waiting: opening a pipe to write waits for a reader.

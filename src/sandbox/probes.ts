@@ -45,7 +45,7 @@ function ways(bait: Bait): Record<string, string> {
     "has capabilities": "grep -E '^Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | grep -qv '0000000000000000$'",
     "has no system call filter": "! grep -q '^Seccomp:.*2$' /proc/self/status || ! grep -q '^NoNewPrivs:.*1$' /proc/self/status",
     "writes outside the workspace": "touch /usr/probe || touch /etc/probe || touch /probe || touch /dev/shm/../probe",
-    "sees the host's processes": `[ "$(readlink /proc/self/ns/pid)" = '${bait.processes}' ] || [ "$(cat /proc/1/comm)" != bash ]`,
+    "sees the host's processes": `[ "$(readlink /proc/self/ns/pid)" = '${bait.processes}' ] || [ "$(cat /proc/1/comm)" != sh ]`,
     "cannot write in the workspace": "[ ! -w . ]",
     "lacks programs that the test needs": "! type cat grep ls readlink touch tr unshare",
   };
@@ -79,7 +79,14 @@ async function attempt(workspace: string, options: SandboxOptions, run: Sandbox[
     const [network, processes] = [readlinkSync("/proc/self/ns/net"), readlinkSync("/proc/self/ns/pid")];
     const probes = ways({ secret, port, abstract: name, network, processes });
     const tries = Object.values(probes).map((way, index) => `(${way}) >/dev/null 2>&1 && echo ${index} open || echo ${index} held`);
-    const spec = { conversation: "self-test", workspace, cwd: workspace, command: tries.join("\n"), timeoutMs: PROBE_MS };
+    const spec = {
+      conversation: "self-test",
+      workspace,
+      cwd: workspace,
+      command: tries.join("\n"),
+      timeoutMs: PROBE_MS,
+      reach: "probe" as const,
+    };
     const result = await run(spec, { signal: new AbortController().signal });
     if (result.why !== undefined) return [result.why];
     const lines = result.output.text.split("\n");

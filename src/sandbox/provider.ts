@@ -1,27 +1,67 @@
 import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
 import { join, normalize } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { shape } from "../core/output.ts";
-import type { RunResult, RunSpec, Sandbox } from "../core/ports.ts";
+import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/ports.ts";
+import { redactor } from "../core/redactor.ts";
 import { LIMITS } from "../limits.ts";
-import { prepareState } from "./folders.ts";
+import { prepareState, spoolFile } from "./folders.ts";
+import { diagnose } from "./host.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
+import type { WorkspaceExtras } from "./grants.ts";
 import { liveText } from "./live.ts";
 import { type Job, MOVED } from "./messages.ts";
-import { createRunner, RUNNER_DIED, type Runner } from "./runner.ts";
+import type { ProxyOptions } from "./proxy.ts";
+import { createRunner, type Ran, RUNNER_DIED, type Runner, takeSpool } from "./runner.ts";
 import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
 
 export interface SandboxOptions extends WorkspaceOptions {
   /** Values that no output may show. */
   secrets?: string[];
+  /** Output beyond this many bytes ends a command. */
+  floodBytes?: number;
+  /** By workspace path. Every workspace is there, with or without extras. */
+  extras?: ReadonlyMap<string, WorkspaceExtras>;
+  /** How names are looked up and which addresses count as public; for tests. */
+  network?: Pick<ProxyOptions, "lookup" | "isPublic">;
+  /** Hears of what failed without harm to any command. */
+  warn?: (event: string, fields: Record<string, unknown>) => void;
 }
 
-/** What one provider knows: how a command's words become a job. May throw a DeckhandError. */
-export type Plan = (spec: RunSpec, user: RunUser) => Pick<Job, "argv" | "env" | "cwd" | "seccomp" | "workspace">;
+export type Told = Pick<RunResult, "network" | "noticed">;
+
+/** What one provider makes of a command: a job for the runner, and what is to be done when it is over. */
+export interface Planned extends Pick<Job, "argv" | "as" | "lock" | "env" | "cwd" | "seccomp" | "opens" | "secretArgs"> {
+  /** Never rejects. Gives what there is to tell beside the output. */
+  finish?: () => Promise<Told>;
+}
+
+/** Something that is run like a command of a conversation, whoever asked for it. */
+export interface Errand {
+  user: RunUser;
+  planned: Planned;
+  timeoutMs: number;
+}
+
+/** May throw a DeckhandError: then nothing is started. */
+export type Plan<Extra> = (spec: RunSpec, user: RunUser, extra: Extra) => Planned | Promise<Planned>;
+
+export interface Runs<Extra> {
+  run(spec: RunSpec, options: RunOptions, extra: Extra): Promise<RunResult>;
+  /** The same with the bytes as they came, at most LIMITS.outputFile from the beginning. Rejects when it was not started. */
+  raw(spec: RunSpec, options: RunOptions, extra: Extra): Promise<Ran>;
+  errand(errand: Errand): Promise<Ran>;
+  left: Sandbox["left"];
+  /** The user of a workspace that was checked before. */
+  userOf(workspace: string): RunUser | null;
+  close(): Promise<void>;
+}
 
 /** Everything that the providers share: checks before, the runner, the shape of the result. */
-export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "run" | "close"> {
-  const userOf = rememberUsers(options);
+export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Runs<Extra> {
+  const users = rememberUsers(options);
+  const redact = redactor(options.secrets ?? []);
   let runner: Runner | null = null;
   let closed = false;
 
@@ -38,31 +78,43 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
     return runner;
   }
 
-  async function prepare(spec: RunSpec): Promise<{ active: Runner; job: Job }> {
+  async function raw(spec: RunSpec, { signal, onChunk, ready }: RunOptions, extra: Extra): Promise<Ran & Told> {
     checkSpec(spec);
     const active = started();
-    const user = await userOf(spec.workspace);
-    const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
-    return { active, job: { ...plan(spec, user), owner, timeoutMs: Math.min(spec.timeoutMs, LIMITS.commandTimeMax) } };
+    const user = await users.check(spec.workspace);
+    const { finish, ...planned } = await plan(spec, user, extra);
+    const live = liveText(redact, onChunk ?? (() => {}));
+    const job = jobOf({ user, planned, timeoutMs: spec.timeoutMs }, options, ready !== undefined);
+    const spool = spoolFile(options.stateDir, spec.conversation, spec.call ?? randomUUID());
+    const ran = await active.run(job, { signal, onChunk: live.add, ready: ready ?? (async () => true), spool });
+    live.end();
+    return { ...ran, ...(await finish?.()) };
   }
 
-  async function run(spec: RunSpec, { signal, onChunk }: Parameters<Sandbox["run"]>[1]): Promise<RunResult> {
-    const secrets = options.secrets ?? [];
-    const live = liveText(secrets, onChunk ?? (() => {}));
-    let prepared: Awaited<ReturnType<typeof prepare>>;
+  async function run(spec: RunSpec, runOptions: RunOptions, extra: Extra): Promise<RunResult> {
     try {
-      prepared = await prepare(spec);
+      const { printed, words, ...ran } = await raw(spec, runOptions, extra);
+      if (ran.how === "refused") return refused(meaning(words, spec));
+      return { ...ran, ms: Math.round(ran.ms), ...shape({ ...printed, broken: ran.how !== "exited" }, redact) };
     } catch (thrown) {
       return refused(asDeckhandError(thrown));
     }
-    const ran = await prepared.active.run(prepared.job, { signal, onChunk: live.add });
-    live.end();
-    if (ran.how === "refused") return refused(meaning(ran.words, spec));
-    return { how: ran.how, exit: ran.exit, ms: Math.round(ran.ms), ...shape(ran.printed, secrets) };
   }
 
   return {
     run,
+    raw,
+    errand: async (errand) => {
+      const spool = spoolFile(options.stateDir, "errand", randomUUID());
+      const { signal } = new AbortController();
+      return await started().run(jobOf(errand, options, false), { signal, onChunk: () => {}, ready: async () => true, spool });
+    },
+    left: (conversation, call) => {
+      const first = takeSpool(spoolFile(options.stateDir, conversation, call));
+      // The file holds the beginning only: how much more there was, nobody has counted.
+      return first.length === 0 ? null : shape({ first, last: new Uint8Array(), total: first.length, broken: true }, redact).output;
+    },
+    userOf: users.known,
     close: async () => {
       closed = true;
       await runner?.close();
@@ -70,18 +122,35 @@ export function createRun(options: SandboxOptions, plan: Plan): Pick<Sandbox, "r
   };
 }
 
+function jobOf({ user, planned, timeoutMs }: Errand, options: SandboxOptions, waits: boolean): Job {
+  const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
+  const floodBytes = options.floodBytes ?? LIMITS.outputFlood;
+  return { ...planned, owner, timeoutMs: Math.min(timeoutMs, LIMITS.commandTimeMax), floodBytes, waits };
+}
+
+interface Users {
+  check(workspace: string): Promise<RunUser>;
+  known(workspace: string): RunUser | null;
+}
+
 /** The slow checks are made once for a folder as it is; whoever changes its owner or mode has it checked again. */
-function rememberUsers(options: SandboxOptions): (workspace: string) => Promise<RunUser> {
+function rememberUsers(options: SandboxOptions): Users {
   const users = new Map<string, RunUser>();
-  return async (workspace) => {
+  const keyOf = (workspace: string): string => {
     const { dev, ino, uid, gid, mode } = checkPlace(workspace, options);
-    const key = [workspace, dev, ino, uid, gid, mode].join(" ");
-    const known = users.get(key);
-    if (known !== undefined) return known;
-    const checked = await checkWorkspace(workspace, options);
-    if (!checked.ok) throw checked.error;
-    users.set(key, checked.user);
-    return checked.user;
+    return [workspace, dev, ino, uid, gid, mode].join(" ");
+  };
+  return {
+    check: async (workspace) => {
+      const key = keyOf(workspace);
+      const known = users.get(key);
+      if (known !== undefined) return known;
+      const checked = await checkWorkspace(workspace, options);
+      if (!checked.ok) throw checked.error;
+      users.set(key, checked.user);
+      return checked.user;
+    },
+    known: (workspace) => users.get(keyOf(workspace)) ?? null,
   };
 }
 
@@ -96,18 +165,16 @@ function checkSpec({ command, cwd, workspace }: RunSpec): void {
   if (!contains(workspace, normalize(cwd))) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
 }
 
-function refused(error: DeckhandError): RunResult {
+/** Nothing was started, and why. */
+export function refused(error: DeckhandError): RunResult {
   return { how: "refused", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0, why: error.line() };
 }
 
 /** What kept the command from starting, from what the tools in front of it said. */
-function meaning(words: string, spec: RunSpec): DeckhandError {
+export function meaning(words: string, spec: Pick<RunSpec, "cwd" | "workspace">): DeckhandError {
   const said = words.trim().split("\n").join("; ");
   if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
   if (said.startsWith(MOVED)) return new DeckhandError("WORKSPACE_REFUSED", `${spec.workspace} (${said})`);
   if (said.startsWith(RUNNER_DIED)) return new DeckhandError("SANDBOX_RUNNER", said.slice(RUNNER_DIED.length).trim());
-  // A folder of the PATH that the run user cannot open, in which it may be, looks like a program that may not be run.
-  const tool = /(?:spawn|failed to execute|execvp) ([\w/.-]+):? (?:ENOENT|No such file|EACCES|Permission denied)/.exec(said)?.[1];
-  if (tool === "bwrap") return new DeckhandError("SANDBOX_MISSING");
-  return tool === undefined ? new DeckhandError("SANDBOX_DENIED", said) : new DeckhandError("SANDBOX_TOOL", tool);
+  return diagnose(words);
 }

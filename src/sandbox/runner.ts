@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
-import type { Ended, FromRunner, Job, ToRunner } from "./messages.ts";
+import { AGAIN, type Ended, type FromRunner, type Job, type ToRunner } from "./messages.ts";
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
 const LEFTOVERS_MS = 2000;
@@ -17,11 +17,19 @@ export const RUNNER_DIED = "runner:";
 export interface Runner {
   /**
    * Never rejects. Starts the runner when there is none; when it dies meanwhile, what is left of the command is
-   * ended and the call ends as `interrupted`. Aborting ends it as `cancelled`.
+   * ended and the call ends as `interrupted`. Aborting ends it as `cancelled`. `spool` is the file for the beginning
+   * of the output; a job that waits asks `ready` and is ended as `cancelled` when that is not true.
    */
-  run(job: Job, options: { signal: AbortSignal; onChunk: (data: Uint8Array) => void }): Promise<Ran>;
+  run(job: Job, options: RunnerRun): Promise<Ran>;
   /** Ends all commands and the runner; later ones end as `cancelled` before they begin. */
   close(): Promise<void>;
+}
+
+export interface RunnerRun {
+  signal: AbortSignal;
+  onChunk: (data: Uint8Array) => void;
+  ready: () => Promise<boolean>;
+  spool: string;
 }
 
 /** How it went, with the output that was kept. */
@@ -31,6 +39,7 @@ export interface Ran extends Pick<Ended, "how" | "exit" | "ms" | "words"> {
 
 interface Call {
   onChunk: (data: Uint8Array) => void;
+  ready: () => Promise<boolean>;
   end: (ran: Ran) => void;
   ended: Promise<Ran>;
   spool: string;
@@ -41,8 +50,12 @@ interface Started {
   child: ChildProcess;
   folder: string;
   calls: Map<number, Call>;
-  /** It has said that it listens. */
+  /** It has said that it listens; what was said to it before waits. */
   up: boolean;
+  waiting: ToRunner[];
+  onGone: () => void;
+  /** It is wanted no more. */
+  closing: boolean;
 }
 
 interface RunnerOptions {
@@ -68,7 +81,7 @@ export function createRunner(options: RunnerOptions): Runner {
     return fresh;
   }
 
-  async function run(job: Job, { signal, onChunk }: Parameters<Runner["run"]>[1]): Promise<Ran> {
+  async function run(job: Job, { signal, onChunk, ready, spool }: RunnerRun): Promise<Ran> {
     if (signal.aborted || closed) return unknown("cancelled", "", new Uint8Array());
     let runner: Started;
     try {
@@ -76,14 +89,13 @@ export function createRunner(options: RunnerOptions): Runner {
     } catch (thrown) {
       return unknown("refused", `${RUNNER_DIED} ${messageOf(thrown)}`, new Uint8Array());
     }
-    const { child, folder, calls } = runner;
+    const { calls } = runner;
     const id = ++ids;
-    const spool = join(folder, `${id}.out`);
-    const abort = () => say(child, { type: "stop", id });
+    const abort = () => say(runner, { type: "stop", id });
     const { promise, resolve: end } = Promise.withResolvers<Ran>();
-    calls.set(id, { onChunk, end, ended: promise, spool, pids: [] });
+    calls.set(id, { onChunk, ready, end, ended: promise, spool, pids: [] });
     signal.addEventListener("abort", abort, { once: true });
-    say(child, { type: "run", id, job, spool });
+    say(runner, { type: "run", id, job, spool });
     try {
       return await promise;
     } finally {
@@ -93,13 +105,14 @@ export function createRunner(options: RunnerOptions): Runner {
 
   async function close(): Promise<void> {
     closed = true;
-    if (current === null) return;
-    const { child, calls } = current;
+    const runner = current;
+    if (runner === null) return;
     current = null;
-    const exited = new Promise((done) => child.once("exit", done));
-    for (const id of calls.keys()) say(child, { type: "stop", id });
-    await Promise.all([...calls.values()].map((call) => call.ended));
-    if (child.connected) child.disconnect();
+    const exited = new Promise<void>((done) => (runner.onGone = done));
+    for (const id of runner.calls.keys()) say(runner, { type: "stop", id });
+    await Promise.all([...runner.calls.values()].map((call) => call.ended));
+    runner.closing = true;
+    if (runner.child.connected) runner.child.disconnect();
     await exited;
   }
 
@@ -107,47 +120,75 @@ export function createRunner(options: RunnerOptions): Runner {
 }
 
 function start(options: RunnerOptions, onGone: () => void): Started {
-  const folder = mkdtempSync(join(options.folder, "r-"));
-  const child = fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), [folder], {
-    env: { PATH: options.path, NODE_COMPILE_CACHE: options.cache },
+  const folder = mkdtempSync(join(options.folder, `r-${process.pid}-`));
+  const started: Started = { child: forked(options, folder), folder, calls: new Map(), up: false, waiting: [], onGone, closing: false };
+  attach(started, () => {
+    try {
+      // It had to compile itself, which took a lot of memory. The next one finds the work done.
+      started.child = forked(options, folder, AGAIN.word);
+      attach(started, null);
+    } catch (thrown) {
+      started.onGone();
+      void bury(started, messageOf(thrown));
+    }
+  });
+  return started;
+}
+
+function forked({ path, cache }: RunnerOptions, folder: string, ...words: string[]): ChildProcess {
+  return fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), [folder, ...words], {
+    env: { PATH: path, NODE_COMPILE_CACHE: cache },
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const started: Started = { child, folder, calls: new Map(), up: false };
+}
+
+function attach(started: Started, again: (() => void) | null): void {
+  const { child } = started;
   child.on("message", (message) => hear(started, message as FromRunner));
   child.once("exit", (code, signal) => {
-    onGone();
+    if (again !== null && code === AGAIN.exit && !started.closing) return again();
+    started.onGone();
     const why = `exit ${signal ?? code}`;
     // What it had said before is heard first.
     if (child.connected) child.once("disconnect", () => void bury(started, why));
     else void bury(started, why);
   });
   child.on("error", (error) => {
-    onGone();
+    started.onGone();
     child.kill("SIGKILL");
     void bury(started, error.message);
   });
-  return started;
 }
 
 /** A runner that is gone hears nothing; its end also ends its calls. */
-function say(child: ChildProcess, message: ToRunner): void {
-  if (child.connected) child.send(message, () => {});
+function say({ child, up, waiting }: Started, message: ToRunner): void {
+  if (!up) waiting.push(message);
+  else if (child.connected) child.send(message, () => {});
 }
 
 function hear(started: Started, message: FromRunner): void {
-  started.up = true;
-  if (message.type === "up") return;
+  if (message.type === "up") {
+    started.up = true;
+    for (const one of started.waiting.splice(0)) say(started, one);
+    return;
+  }
   const call = started.calls.get(message.id);
   if (call === undefined) return;
-  if (message.type === "alive") call.pids = message.pids;
+  if (message.type === "ready") void answer(started, message.id, call);
+  else if (message.type === "alive") call.pids = message.pids;
   else if (message.type === "chunk") call.onChunk(message.data);
   else {
     started.calls.delete(message.id);
     const { last, total, ...ended } = message.ended;
-    call.end({ ...ended, printed: { first: takeSpool(call.spool), last, total } });
+    call.end({ ...ended, printed: { first: total === 0 ? new Uint8Array() : takeSpool(call.spool), last, total } });
   }
+}
+
+async function answer(runner: Started, id: number, call: Call): Promise<void> {
+  const yes = await call.ready().catch(() => false);
+  say(runner, yes ? { type: "go", id } : { type: "stop", id });
 }
 
 /** Ends what a runner left behind, then its calls. */
@@ -191,7 +232,7 @@ function someRun(pids: number[]): boolean {
 }
 
 /** What a command printed, up to the cap; empty when it printed nothing or its file cannot be read. */
-function takeSpool(spool: string): Uint8Array {
+export function takeSpool(spool: string): Uint8Array {
   try {
     const bytes = readFileSync(spool);
     rmSync(spool);

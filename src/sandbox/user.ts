@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, readFileSync, type Stats } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, type Stats } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { DeckhandError } from "../core/errors.ts";
@@ -65,8 +66,38 @@ async function lookUp(user: string): Promise<{ uid: number; gid: number } | null
 
 /** A likely owner for the advice: the first ordinary account of this machine. */
 function someUser(): string {
-  const accounts = readFileSync("/etc/passwd", "utf8").matchAll(/^([^:\n]+):[^:]*:(\d+):/gm);
-  return [...accounts].find(([, , uid]) => Number(uid) >= 1000 && Number(uid) < 60_000)?.[1] ?? "1000:1000";
+  return accounts().find(({ uid }) => uid >= 1000 && uid < 60_000)?.name ?? "1000:1000";
+}
+
+interface Account {
+  name: string;
+  uid: number;
+  /** Absolute. */
+  home: string;
+}
+
+function accounts(file = "/etc/passwd"): Account[] {
+  const lines = (existsSync(file) ? readFileSync(file, "utf8") : "").matchAll(/^([^:\n]+):[^:\n]*:(\d+):[^:\n]*:[^:\n]*:(\/[^:\n]*)/gm);
+  return [...lines].map(([, name = "", uid, home = ""]) => ({ name, uid: Number(uid), home }));
+}
+
+/** The homes of people: of root, of every ordinary account of this machine, and our own. */
+export function homes(passwd?: string): { folder: string; name: string }[] {
+  const own = process.getuid?.() ?? 0;
+  const people = accounts(passwd).filter(({ uid }) => uid === 0 || uid >= 1000 || uid === own);
+  if (!people.some(({ uid }) => uid === own)) people.push(...ourselves());
+  // Accounts that nobody logs in to are often at home in the root.
+  return people.filter(({ home }) => home !== "/").map(({ name, home }) => ({ folder: home, name }));
+}
+
+/** Of a directory service, perhaps. */
+function ourselves(): Account[] {
+  try {
+    const { username, uid, homedir } = userInfo();
+    return homedir.startsWith("/") ? [{ name: username, uid, home: homedir }] : [];
+  } catch {
+    return []; // a uid without an account has no home
+  }
 }
 
 /**

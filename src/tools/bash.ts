@@ -8,9 +8,9 @@ const TIMEOUT_MAX = LIMITS.commandTimeMax / SECOND;
 const NAMES = new Set(["command", "timeout_seconds"]);
 
 const DESCRIPTION = `Run a bash command in the team's workspace and get its output and exit code. This is your only way to look at files, search, run tests and change things, so use it instead of guessing or of telling people what to type.
-- Each call is a fresh, non-interactive bash that starts in the workspace; cd and variables are not kept, so write \`cd sub && make\`.
-- There is no network, and stdin is closed: a command that waits for input gets none. Use flags such as --yes or -m.
-- stdout and stderr come back together, in order. Of a long output you get only the beginning (about ${LIMITS.outputHead} characters) and the end (about ${LIMITS.outputTail}): narrow it with grep, head or sed -n.
+- Each call is a fresh, non-interactive bash. The folder it ends in and the variables it exports carry over to your next message's calls; functions, aliases and background processes do not. Calls of one message all start in the same folder.
+- There is no network unless a person approves it for that one command, and stdin is closed: a command that waits for input gets none. Use flags such as --yes or -m.
+- stdout and stderr come back together, in order. Of a long output you get only the beginning (about ${LIMITS.outputModel / 4000} kB) and the end (about ${(LIMITS.outputModel * 3) / 4000} kB): narrow it with grep, head or sed -n.
 - A command that only reads runs at once. One that changes something, or cannot be understood from its text, waits until a person approves it, and some are never run. One plain, small step per call is approved soonest. If a command is denied, do not try to reach the same by another way.
 - It ends after ${TIMEOUT} seconds unless you set timeout_seconds, with everything it started; nothing keeps running in the background.`;
 
@@ -48,8 +48,8 @@ export const tool: Tool = {
   },
 
   run(act, at, options) {
-    const { conversation, workspace, cwd } = at;
-    return at.sandbox.run({ conversation, workspace, cwd, command: act.title, timeoutMs: act.timeoutMs }, options);
+    const { sandbox, ...spec } = at;
+    return sandbox.run({ ...spec, command: act.title, timeoutMs: act.timeoutMs }, options);
   },
 };
 

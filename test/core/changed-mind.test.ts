@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fold, next } from "../../src/core/conversation.ts";
 import type { NewEntry } from "../../src/core/entry.ts";
+import { redactor } from "../../src/core/redactor.ts";
 import { render } from "../../src/core/render.ts";
 import { ann, bob, message, numbered, opened } from "../support/random-log.ts";
 
@@ -33,7 +34,7 @@ const asked = (call: string): NewEntry => ({
 });
 
 const folded = (...news: NewEntry[]) => fold(numbered([opened(), ...news]));
-const statuses = (...news: NewEntry[]) => render(numbered([opened(), ...news]), null).statuses;
+const statuses = (...news: NewEntry[]) => render(numbered([opened(), ...news]), { banner: null, redact: redactor([]) }).statuses;
 
 describe("a message that is removed while the model thinks about it", () => {
   test("runs none of the calls that come of it", () => {

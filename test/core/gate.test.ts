@@ -3,6 +3,7 @@ import { judge } from "../../src/core/gate.ts";
 import type { Place } from "../../src/core/ports.ts";
 import { ASK } from "./gate/asking.ts";
 import { AUTO, DENY } from "./gate/cases.ts";
+import { CHANGES } from "./gate/changing.ts";
 
 const place: Place = { workspace: "/home/u/proj", cwd: "/home/u/proj", posture: "careful" };
 
@@ -12,7 +13,11 @@ function codesOf(line: string, where: Place = place): string[] {
 
 describe("the gate on labelled lines", () => {
   it.each(AUTO)("lets run by itself: %j", (line) => {
-    expect(judge(line, place)).toEqual({ verdict: "auto", reasons: [], rule: "read-only" });
+    expect(judge(line, place)).toEqual({ verdict: "auto", reasons: [], rule: "read-only", reads: true });
+  });
+
+  it.each(CHANGES)("lets run by itself, although it is more than reading: %j", (line) => {
+    expect(judge(line, place)).toMatchObject({ verdict: "auto", reasons: [] });
   });
 
   it.each(ASK)("asks about %j because of %s", (line, code) => {
@@ -29,7 +34,7 @@ describe("the gate on labelled lines", () => {
 describe("the gate's reasons", () => {
   it("names the host that a download comes from", () => {
     expect(judge("curl -s https://files.example.com/x", place).reasons).toEqual([
-      { code: "network", text: "`curl` reaches the network (files.example.com)" },
+      { code: "network", text: "`curl` downloads from files.example.com" },
     ]);
   });
 
@@ -42,7 +47,7 @@ describe("the gate's reasons", () => {
   });
 
   it("says each reason once and keeps the list short enough for a card", () => {
-    expect(judge("rm a; rm b; rm c", place).reasons).toEqual([{ code: "delete", text: "`rm` deletes" }]);
+    expect(judge("rm a; rm a; rm a", place).reasons).toEqual([{ code: "delete", text: "`rm` deletes a file: a" }]);
     const many = Array.from({ length: 50 }, (_, index) => `tool${index}`).join("; ");
     expect(judge(many, place).reasons).toHaveLength(8);
     expect(judge(many, place).reasons.at(-1)?.text).toBe("and 43 more reasons that do not fit here");
@@ -58,23 +63,40 @@ describe("the gate's reasons", () => {
   });
 
   it("says that a blank is not one for bash, but only where somebody is asked", () => {
-    expect(codesOf("touch a\u3000b")).toContain("unreadable");
+    expect(codesOf("rm a\u3000b")).toContain("unreadable");
     expect(codesOf("ls 'a\u3000b'")).toEqual([]);
   });
 
   it("does not look for refusals in words that are only passed on", () => {
-    expect(codesOf("git -c user.name='sudo rm' commit -m 'no sudo'")).toEqual(["interp", "unknown"]);
-    expect(codesOf("systemctl status reboot")).toEqual(["process"]);
-    expect(codesOf("./scripts/reboot")).toEqual(["unknown"]);
+    expect(codesOf("git -c user.name='sudo rm' commit -m 'no sudo'")).toEqual([]);
+    expect(codesOf("systemctl status reboot")).toEqual(["service"]);
+    expect(codesOf("./scripts/reboot")).toEqual(["interp"]);
     expect(codesOf("npm run deploy -- --as sudo")).toEqual(["interp"]);
   });
 });
 
 describe("the gate and the place", () => {
-  it("judges both postures alike in this first form", () => {
-    for (const line of ["ls", "npm test", "sudo ls"]) {
-      expect(judge(line, { ...place, posture: "contained" })).toEqual(judge(line, place));
-    }
+  it.each(["python3 x.py", "cat $FILE", "eval 'ls'", "PYTHONPATH=. pytest", "x=$1; echo $((x))", "some-tool --flag"])(
+    "lets %j run by itself where the sandbox contains it, and tells why it would ask elsewhere",
+    (line) => {
+      const contained = judge(line, { ...place, posture: "contained" });
+      expect([judge(line, place).verdict, contained.verdict]).toEqual(["ask", "auto"]);
+      expect(contained.reasons).toEqual(judge(line, place).reasons);
+    },
+  );
+
+  it.each([
+    "rm x",
+    "git push",
+    "npm ci",
+    "cat /etc/hosts",
+    "chmod 600 x",
+    "echo x > .git/hooks/pre-commit",
+    'ls "',
+    "ls\u200b",
+    "cat .env",
+  ])("asks about %j in a sandbox too", (line) => {
+    expect(judge(line, { ...place, posture: "contained" }).verdict).toBe("ask");
   });
 
   it("takes paths from the folder that the command starts in", () => {

@@ -3,6 +3,7 @@ import type { NewEntry } from "../../src/core/entry.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import { type PosterDeps, drainPosts } from "../../src/core/poster.ts";
+import { redactor } from "../../src/core/redactor.ts";
 import { memoryLog } from "../../src/memory.ts";
 import { memoryLimiter } from "../../src/memory-queue.ts";
 import { systemIds } from "../../src/system.ts";
@@ -34,6 +35,7 @@ beforeEach(async () => {
     trace,
     chats: new Map([["slack", chat]]),
     banner: null,
+    redact: redactor([]),
     abandon: async () => {},
   };
   const opened = { type: "opened", platform: "slack", thread: key, channel: "slack:C1", workspace: "api" } as const;

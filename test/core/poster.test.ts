@@ -3,6 +3,7 @@ import type { NewEntry } from "../../src/core/entry.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import { type PosterDeps, drainPosts } from "../../src/core/poster.ts";
+import { redactor } from "../../src/core/redactor.ts";
 import { memoryLog } from "../../src/memory.ts";
 import { memoryLimiter } from "../../src/memory-queue.ts";
 import { systemIds } from "../../src/system.ts";
@@ -27,7 +28,8 @@ beforeEach(async () => {
   ops = 0;
   const trace = { info: () => {}, warn: () => {}, error: () => {} };
   const abandon = async (_: string, code: string) => void abandoned.push(code);
-  deps = { log, limiter: memoryLimiter(), clock, ids: systemIds, trace, chats: new Map([["slack", chat]]), banner: null, abandon };
+  const chats = new Map([["slack", chat]]);
+  deps = { log, limiter: memoryLimiter(), clock, ids: systemIds, trace, chats, banner: null, redact: redactor([]), abandon };
   const opened = { type: "opened", platform: "slack", thread: key, channel: "slack:C1", workspace: "api" } as const;
   await log.ingest({
     conversation: key,

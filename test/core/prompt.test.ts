@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
 import type { Message } from "../../src/core/ports.ts";
-import { resultText, systemPrompt, toMessages } from "../../src/core/prompt.ts";
+import { systemPrompt, toMessages } from "../../src/core/prompt.ts";
+import { redactor } from "../../src/core/redactor.ts";
 import { ann, anyLog, bob, message, numbered, opened } from "../support/random-log.ts";
 
+const redact = redactor(["plantedvalue-4711"]);
 const setting = { workspace: "api", path: "/srv/api", sandbox: "sandboxed: no network, workspace only" };
 
 function modelSays(read: number, text: string): NewEntry {
@@ -22,7 +24,7 @@ function modelSays(read: number, text: string): NewEntry {
 }
 
 function words(entries: Entry[]): string[] {
-  return toMessages(entries, setting)
+  return toMessages(entries, setting, redact)
     .slice(1)
     .map((m) => `${m.role}: ${m.content}`);
 }
@@ -45,7 +47,7 @@ function expectAnswered(messages: Message[]): void {
 describe("the model's messages", () => {
   test("answer every call right after it, whatever the log went through", () => {
     fc.assert(
-      fc.property(anyLog, (log) => expectAnswered(toMessages(log, setting))),
+      fc.property(anyLog, (log) => expectAnswered(toMessages(log, setting, redact))),
       { numRuns: 300 },
     );
   });
@@ -53,12 +55,13 @@ describe("the model's messages", () => {
   test("only ever grow: each request extends the one before", () => {
     fc.assert(
       fc.property(anyLog, (log) => {
-        const all = toMessages(log, setting);
+        const all = toMessages(log, setting, redact);
         for (const entry of log) {
           if (entry.type !== "model") continue;
           const sent = toMessages(
             log.filter((e) => e.seq <= entry.read),
             setting,
+            redact,
           );
           expect(all.slice(0, sent.length)).toEqual(sent);
         }
@@ -93,28 +96,26 @@ describe("the model's messages", () => {
     expect(prompt.length / 4.2).toBeLessThan(700);
     expect(prompt).not.toMatch(/20\d\d|o'clock/);
   });
-});
 
-describe("the result of a call", () => {
-  const base = {
-    type: "run-ended",
-    call: "c",
-    exit: 0,
-    output: { text: "", bytes: 0, omitted: 0 },
-    ms: 2000,
-    v: 1,
-    seq: 9,
-    at: 0,
-    epoch: 1,
-  } as const;
-  test.each([
-    [{ how: "exited" }, "(no output)"],
-    [{ how: "exited", exit: 2, output: { text: "no such file", bytes: 1, omitted: 0 } }, "no such file\n[exit code 2]"],
-    [{ how: "timeout" }, "ended after 2 s: time limit"],
-    [{ how: "cancelled", by: bob }, "stopped by Bob"],
-    [{ how: "interrupted" }, "not known how far this command came; it was not run again"],
-    [{ how: "refused", output: { text: "Not run: no.", bytes: 0, omitted: 0 } }, "Not run: no."],
-  ])("%j reads %j", (part, expected) => {
-    expect(resultText({ ...base, ...part } as Entry<"run-ended">)).toContain(expected);
+  test("hold no secret, whoever wrote it, and stay valid", () => {
+    const secret = "plantedvalue-4711";
+    const raw = JSON.stringify({ command: `echo ${secret} > "a b"`, [secret]: [secret] });
+    const extra = { signature: secret };
+    const call = { id: "c1", name: "bash", args: JSON.parse(raw) as Record<string, unknown>, raw, extra };
+    const log = numbered([
+      opened(),
+      message(`use ${secret}`, { ...ann, name: secret }, "e1"),
+      { ...modelSays(2, `I use ${secret}`), calls: [call], finish: "calls", reasoning: `it is ${secret}` } as NewEntry,
+      { type: "run-ended", call: "c1", how: "exited", exit: 0, output: { text: `is ${secret}`, bytes: 9, omitted: 0 }, ms: 1 },
+      { type: "final", text: `no ${secret}`, answers: [2], reason: "limit" },
+    ]);
+    const messages = toMessages(log, { ...setting, path: `/srv/${secret}` }, redact);
+    // What the endpoint itself wrote for itself goes back to it as it came.
+    const own = messages.map((m) => (m.role === "assistant" ? { ...m, calls: m.calls.map((c) => ({ ...c, extra: null })) } : m));
+    expect(JSON.stringify(own)).not.toContain(secret);
+    expect(messages[2]).toMatchObject({ content: "I use [secret]", reasoning: "it is [secret]", calls: [{ id: "c1", extra }] });
+    const sent = messages[2]?.role === "assistant" ? (messages[2].calls[0]?.arguments ?? "") : "";
+    expect(JSON.parse(sent)).toEqual({ command: 'echo [secret] > "a b"', "[secret]": ["[secret]"] });
+    expect(messages[3]).toEqual({ role: "tool", call: "c1", content: "is [secret]" });
   });
 });

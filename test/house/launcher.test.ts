@@ -124,7 +124,7 @@ describe("script/bootstrap", () => {
     const ran = existsSync(join(root, "ran")) ? readFileSync(join(root, "ran"), "utf8").trim().split("\n") : [];
     return { status, output: stdout + stderr, ran };
   }
-  const ALL = ["git", "redis-server", "bwrap", "setpriv", "flock"];
+  const ALL = ["git", "redis-server", "bwrap", "socat", "setpriv", "flock"];
 
   test("says one line and does nothing when all is there", () => {
     expect(bootstrap([...ALL, "apt-get"])).toEqual({ status: 0, output: "bootstrap: everything is there\n", ran: [] });
@@ -132,13 +132,13 @@ describe("script/bootstrap", () => {
 
   test("says what it will run and installs only what is missing", () => {
     const { status, output, ran } = bootstrap(["git", "setpriv", "flock", "apt-get"]);
-    expect(output).toMatch(/^bootstrap: will run: apt-get install -qq -y --no-install-recommends redis-server bubblewrap\n/);
-    expect(ran).toEqual(["apt-get update -qq", "apt-get install -qq -y --no-install-recommends redis-server bubblewrap"]);
+    expect(output).toMatch(/^bootstrap: will run: apt-get install -qq -y --no-install-recommends redis-server bubblewrap socat\n/);
+    expect(ran).toEqual(["apt-get update -qq", "apt-get install -qq -y --no-install-recommends redis-server bubblewrap socat"]);
     expect(status).toBe(0);
   });
 
   test("names a package once when two of its programs are missing", () => {
-    expect(bootstrap(["git", "redis-server", "bwrap", "dnf"]).ran).toEqual(["dnf install -y util-linux"]);
+    expect(bootstrap(["git", "redis-server", "bwrap", "socat", "dnf"]).ran).toEqual(["dnf install -y util-linux"]);
   });
 
   test("uses sudo where it is not root, and says so", () => {
@@ -156,6 +156,6 @@ describe("script/bootstrap", () => {
   });
 
   test("names what is missing where it knows no package manager", () => {
-    expect(bootstrap([])).toMatchObject({ status: 1, output: expect.stringContaining("missing: git redis bubblewrap util-linux") });
+    expect(bootstrap([])).toMatchObject({ status: 1, output: expect.stringContaining("missing: git redis bubblewrap socat util-linux") });
   });
 });

@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
+import { claimWorkspaces } from "../../src/redis/claim.ts";
 import { redisLimiter } from "../../src/redis/limiter.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
@@ -58,13 +59,14 @@ it("every act works on a cluster, and every key lies in one slot", async () => {
     1,
   );
   await limiter.block("one", 2);
+  const claims = await claimWorkspaces({ url: server.url, trace: keptTrace(), host: "h", workspaces: ["w", "w2"], lost: () => {} });
 
   const keys = await admin.keys("*");
   expect(keys.length).toBeGreaterThan(15);
   const slots = await Promise.all(keys.map((key) => admin.call("CLUSTER", "KEYSLOT", key)));
   expect(keys.filter((_key, i) => slots[i] !== slots[0])).toEqual([]);
   expect(keys.filter((key) => !key.startsWith("{dh}:"))).toEqual([]);
-  await Promise.all([log.close(), queue.close(), limiter.close()]);
+  await Promise.all([log.close(), queue.close(), limiter.close(), claims.close()]);
   await admin.quit();
   await server.stop();
 });

@@ -45,7 +45,7 @@ export type Shell = (
 export function shellIn(sandbox: Sandbox, workspace: string): Shell {
   return (command, { signal, onChunk, ...spec } = {}) =>
     sandbox.run(
-      { conversation: "slack:T1:C1:1.1", workspace, cwd: workspace, timeoutMs: 30_000, ...spec, command },
+      { conversation: "slack:T1:C1:1.1", workspace, cwd: workspace, timeoutMs: 30_000, reach: "contained", ...spec, command },
       { signal: signal ?? new AbortController().signal, ...(onChunk === undefined ? {} : { onChunk }) },
     );
 }
@@ -69,6 +69,13 @@ export function processesWith(words: string): number[] {
 export function zombies(name: string): number[] {
   const pids = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid));
   return pids.filter((pid) => read(`/proc/${pid}/stat`).includes(`(${name}) Z`)).map(Number);
+}
+
+/** The processes that this one has started and that are still there. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && new RegExp(`\\) \\S ${pid} `).test(read(`/proc/${name}/stat`)))
+    .map(Number);
 }
 
 /** A length of sleep that no other test uses: its process can be found by it. */

@@ -14,6 +14,10 @@ function paperSandbox(asked: RunSpec[]): Sandbox {
       asked.push(spec);
       return Promise.resolve(result);
     },
+    carried: (_, workspace) => ({ cwd: workspace, env: {}, notes: [] }),
+    left: () => null,
+    dispose: () => Promise.resolve(),
+    tidy: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
@@ -56,10 +60,11 @@ describe("the bash tool", () => {
 
   it("runs exactly that command in the sandbox and gives its result", async () => {
     const asked: RunSpec[] = [];
-    const at = { conversation: "slack:T:C:1", workspace: "/w", cwd: "/w/src", sandbox: paperSandbox(asked) };
+    const spec = { conversation: "slack:T:C:1", workspace: "/w", cwd: "/w/src", reach: "approved" as const, grants: ["network=*"] };
+    const at = { ...spec, sandbox: paperSandbox(asked) };
     const given = await tool.run({ title: "ls  -l", timeoutMs: 7 }, at, { signal: new AbortController().signal });
     expect(given).toBe(result);
-    expect(asked).toEqual([{ conversation: "slack:T:C:1", workspace: "/w", cwd: "/w/src", command: "ls  -l", timeoutMs: 7 }]);
+    expect(asked).toEqual([{ ...spec, command: "ls  -l", timeoutMs: 7 }]);
   });
 
   it("describes itself with a plain JSON schema that names every argument", () => {

@@ -1,9 +1,9 @@
-import { type Arg, tail } from "./words.ts";
+import { type Arg, tail } from "./args.ts";
 
-/** How an option takes its value: none, a text, a path, one that may hang on it, or the next word if there is one. */
-type Kind = "flag" | "value" | "path" | "attached" | "next";
+/** How an option takes its value; see `Listed.options`. */
+export type OptionKind = "flag" | "value" | "path" | "out" | "attached" | "next" | "two" | "twopath";
 
-export type OptionTable = Map<string, Kind>;
+export type OptionTable = Map<string, OptionKind>;
 
 export interface Manner {
   /** Options end at the first operand. */
@@ -14,25 +14,33 @@ export interface Manner {
   single?: boolean;
   /** A value never hangs on a letter: what stands behind it in the word is read as more options. */
   apart?: boolean;
+  /** As compilers take them: a value hangs on its letter (`-Iinclude`), and `-W...` is a warning. */
+  glued?: boolean;
+  /** Words such as `if=FILE` are options; `if` is then listed without a dash. */
+  keys?: boolean;
 }
 
 export interface OptionsRead {
   /** The first word that is not on the list or lacks its value. */
   unknown: Arg | null;
-  used: { name: string; kind: Kind; value: Arg | null }[];
+  used: { name: string; kind: OptionKind; value: Arg | null }[];
   operands: Arg[];
   /** The index in `operands` after which `--` had ended the options. */
   endedAt: number;
 }
 
-const SUFFIXES: [string, Kind][] = [
+const SUFFIXES: [string, OptionKind][] = [
   ["[=]", "attached"],
   ["=?", "next"],
+  ["==path", "twopath"],
+  ["==", "two"],
   ["=path", "path"],
+  ["=out", "out"],
+  ["=dir", "out"],
   ["=", "value"],
 ];
 
-/** Reads a list such as `-l --color[=] -n= -f=path`: `=` takes a value, `[=]` may have one, `=?` takes the next word. */
+/** Reads a list such as `-l --color[=] -n= -f=path`. */
 export function optionTable(list: string): OptionTable {
   const table: OptionTable = new Map();
   for (const word of list.split(" ").filter((one) => one !== "")) {
@@ -51,6 +59,8 @@ export function readOptions(table: OptionTable, args: Arg[], manner: Manner = {}
     at += 1;
     if (read.endedAt === Number.POSITIVE_INFINITY && arg.value === "--" && manner.single !== true) {
       read.endedAt = read.operands.length;
+    } else if (manner.keys === true && readKey(table, arg, read)) {
+      continue;
     } else if (read.endedAt !== Number.POSITIVE_INFINITY || !looksLikeOption(table, arg, manner)) {
       read.operands.push(arg);
       if (manner.ordered === true) break;
@@ -62,24 +72,43 @@ export function readOptions(table: OptionTable, args: Arg[], manner: Manner = {}
   return read;
 }
 
+function readKey(table: OptionTable, arg: Arg, read: OptionsRead): boolean {
+  const equals = arg.value.indexOf("=");
+  const name = arg.value.slice(0, Math.max(0, equals));
+  const kind = table.get(name);
+  if (kind === undefined || name.startsWith("-")) return false;
+  read.used.push({ name, kind, value: tail(arg, equals + 1) });
+  return true;
+}
+
 function looksLikeOption(table: OptionTable, arg: Arg, manner: Manner): boolean {
   if (manner.single === true && table.has(arg.value)) return true;
-  return arg.value.startsWith("-") && arg.value !== "-";
+  return (arg.value.startsWith("-") && arg.value !== "-") || (arg.value.startsWith("+") && table.has(arg.value));
 }
 
 /** Reads the option before `at`; returns where the next argument is. */
 function readOne(table: OptionTable, args: Arg[], at: number, manner: Manner, read: OptionsRead): number {
   const arg = args[at - 1] as Arg;
-  const equals = arg.value.startsWith("--") ? arg.value.indexOf("=") : -1;
+  const equals =
+    arg.value.startsWith("--") || table.has(arg.value.slice(0, Math.max(0, arg.value.indexOf("=")))) ? arg.value.indexOf("=") : -1;
   const name = equals < 0 ? arg.value : arg.value.slice(0, equals);
   const kind = table.get(name);
   if (manner.digits === true && /^-\d+$/.test(arg.value)) return at;
-  if (arg.glob >= 0 && (equals < 0 || arg.glob < equals)) {
+  if (
+    (arg.glob >= 0 && (equals < 0 || arg.glob < equals)) ||
+    (arg.kind === "free" && equals < 0 && kind === undefined && arg.value.startsWith("--"))
+  ) {
     read.unknown = arg;
     return at;
   }
   if (kind !== undefined && equals < 0) return take(args, at, { name, kind, attached: null }, manner, read);
   if (kind !== undefined && kind !== "flag") return take(args, at, { name, kind, attached: tail(arg, equals + 1) }, manner, read);
+  if (manner.glued === true && kind === undefined) {
+    if (/^-W[a-z][\w=+-]*$/.test(arg.value)) return at;
+    const letter = table.get(arg.value.slice(0, 2));
+    if (letter !== undefined && letter !== "flag")
+      return take(args, at, { name: arg.value.slice(0, 2), kind: letter, attached: tail(arg, 2) }, manner, read);
+  }
   if (arg.value.startsWith("--") || manner.single === true) {
     read.unknown = arg;
     return at;
@@ -109,11 +138,20 @@ function readCluster(table: OptionTable, args: Arg[], at: number, manner: Manner
 
 interface Taken {
   name: string;
-  kind: Kind;
+  kind: OptionKind;
   attached: Arg | null;
 }
 
 function take(args: Arg[], at: number, { name, kind, attached }: Taken, manner: Manner, read: OptionsRead): number {
+  if (kind === "two" || kind === "twopath") {
+    const second = args[at + 1];
+    if (attached !== null || second === undefined || second.glob >= 0) {
+      read.unknown = args[at - 1] as Arg;
+      return at;
+    }
+    read.used.push({ name, kind: kind === "two" ? "value" : "path", value: second });
+    return at + 2;
+  }
   if (attached !== null || kind === "flag" || kind === "attached") {
     read.used.push({ name, kind, value: attached });
     return at;
@@ -123,8 +161,8 @@ function take(args: Arg[], at: number, { name, kind, attached }: Taken, manner: 
     read.used.push({ name, kind, value: null });
     return at;
   }
-  // A wildcard may become several words, and what follows would then be read differently.
-  if (next === undefined || next.glob >= 0) {
+  // A wildcard or a value that may be several words or none, and what follows would then be read differently.
+  if (next === undefined || next.glob >= 0 || (next.loose && next.kind === "free")) {
     read.unknown = args[at - 1] as Arg;
     return at;
   }

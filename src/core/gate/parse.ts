@@ -3,13 +3,19 @@ import { forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash"
 /** The one place that knows the parser. The tree is the parser's own; its types are passed on from here. */
 export type {
   AndOr,
+  ArithmeticExpression,
   Assignment,
   Command,
+  CommandExpansionPart,
   Function as FunctionNode,
+  ParameterExpansionPart,
   ParsedScript,
   Pipeline,
   Redirection,
+  Script,
+  SimpleExpansionPart,
   SyntaxNode,
+  TestExpression,
   Word,
   WordPart,
 } from "unbash";
@@ -26,11 +32,16 @@ export interface Parsed {
  */
 const JOINED = /\\\n(?![ \t\n]|$)(?:(?<![ \t|&;]\\\n)|(?![\w./'"-]))/;
 
+/** The parser gives up at 256 levels, after a long time. */
+const MOST_NESTING = 256;
+
 /**
  * Parses a bash script. Never throws on bad syntax: the tree is then partial and `broken` says why. Nested
  * scripts (substitutions, backticks) carry their own errors, so the whole tree is searched for them.
  */
-export function parseScript(text: string): Parsed {
+export function parseScript(given: string): Parsed {
+  const text = joined(given);
+  if (nesting(text) > MOST_NESTING) return { script: parse(""), broken: "it is nested too deeply" };
   const script = parse(text);
   if (JOINED.test(text) || (text.includes("\\\n") && text.includes("<<"))) return { script, broken: "two lines are joined inside a word" };
   const queue: SyntaxNode[] = [script];
@@ -40,6 +51,25 @@ export function parseScript(text: string): Parsed {
     forEachChild(node, (child) => queue.push(child));
   }
   return { script, broken: null };
+}
+
+/** How deep brackets of any kind stand in each other, also in quotes. */
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 40 || code === 123) depth += 1;
+    else if (code === 41 || code === 125) depth -= depth > 0 ? 1 : 0;
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
+
+/** Joins the lines where nothing in the text could keep bash from doing so. */
+function joined(text: string): string {
+  if (!text.includes("\\\n") || /['#]|<</.test(text)) return text;
+  return text.replace(/(?<!\\)((?:\\\\)*)\\\n/g, "$1");
 }
 
 /** The direct parts of a node, in source order. */

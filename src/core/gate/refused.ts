@@ -1,7 +1,7 @@
 import { deny, show, type Walk } from "./finding.ts";
 import { normalise, within } from "./paths.ts";
 import { calledCommands, isSecretName, refusedArgument, refusedCode, rootless } from "./secrets.ts";
-import type { Arg } from "./words.ts";
+import type { Arg } from "./args.ts";
 
 /** Programs that never run, whatever their arguments and whoever approves. */
 const NEVER: Record<string, { names: string; text: string }> = {
@@ -56,14 +56,32 @@ export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
   if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox`);
   for (const arg of wiped(name, args, walk))
     deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would wipe a system, home or parent folder`);
+  for (const arg of locksOut(name, args, walk))
+    deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would lock everybody out of the machine`);
+  if (
+    name === "kill" &&
+    values.some((one, at) => (one === "1" || one === "-1") && !/^-[sn]$/.test(values[at - 1] ?? "") && (at > 0 || one === "1"))
+  ) {
+    deny(walk, "power", `${show([name, ...values].join(" "))} ends everything on the machine`);
+  }
   judgeArguments(name, args, walk);
+  if (name === "ssh" && args.length > 1) walk.script(remoteLine(args), { ...walk, refusalsOnly: true });
   if (CODERS.test(name)) judgeCode(name, args, walk);
+}
+
+/** What `ssh` runs on the other machine: the words behind the host. */
+function remoteLine(args: Arg[]): string {
+  const host = args.findIndex((arg, at) => !arg.value.startsWith("-") && !/^-[bcDEeFIiJLlmOopQRSWw]$/.test(args[at - 1]?.value ?? ""));
+  return args
+    .slice(host + 1)
+    .map((arg) => arg.value)
+    .join(" ");
 }
 
 function judgeArguments(name: string, args: Arg[], walk: Walk): void {
   if (SPEAKERS.has(name) && !args.some((arg) => arg.value === "--no-index")) return;
   for (const arg of openedBy(name, args)) {
-    const refusal = refusedArgument(arg, walk.cwds);
+    const refusal = refusedArgument(arg, walk.scope.cwds);
     if (refusal === null || (LOOKERS.has(name) && !arg.value.includes("/proc/"))) continue;
     deny(walk, refusal.code, `${show(arg.text)} ${refusal.text}`);
   }
@@ -147,6 +165,15 @@ function isEscape(name: string, values: string[]): boolean {
   );
 }
 
+/** `chmod -R 000 /`: nobody could use the machine any more. */
+function locksOut(name: string, args: Arg[], walk: Walk): Arg[] {
+  if (!/^(?:chmod|chown|chgrp|setfacl|chattr)$/.test(name) || !args.some((arg) => /^-\w*R|^--recursive$/.test(arg.value))) return [];
+  return args
+    .filter((arg) => !arg.value.startsWith("-"))
+    .slice(1)
+    .filter((arg) => walk.scope.cwds.some((cwd) => isWholeFolder(arg, cwd, walk)));
+}
+
 /** The arguments whose deletion would take a root, a home, a system folder or a folder above the workspace. */
 function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
   const values = args.map((arg) => arg.value);
@@ -160,7 +187,7 @@ function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
     rsync: () => (values.some((one) => one.startsWith("--del")) ? words.slice(-1) : []),
   };
   const chosen = Object.hasOwn(targets, name) ? (targets[name]?.() ?? []) : [];
-  return chosen.filter((arg) => walk.cwds.some((cwd) => isWholeFolder(arg, cwd, walk)));
+  return chosen.filter((arg) => walk.scope.cwds.some((cwd) => isWholeFolder(arg, cwd, walk)));
 }
 
 /** Where `find` starts: what stands before its first condition. */

@@ -1,4 +1,4 @@
-import { type Arg, tail } from "./words.ts";
+import { type Arg, join, tail } from "./args.ts";
 
 /** Programs that run a command given in an option, or behind a word: `tar -I`, `git rebase --exec`, `git bisect run`. */
 const RUN: { names: string; options?: string; behind?: string }[] = [
@@ -49,11 +49,7 @@ export function scriptsOf(name: string, args: Arg[]): Arg[] {
     if (known.options.has(option)) scripts.push(...(equals >= 0 ? [tail(arg, equals + 1)] : next === undefined ? [] : [next]));
     else if (/^-\w./.test(arg.value) && known.options.has(arg.value.slice(0, 2))) scripts.push(tail(arg, 2));
     if (known.behind.has(arg.value)) {
-      const text = args
-        .slice(at + 1)
-        .map((one) => one.value)
-        .join(" ");
-      scripts.push({ text, value: text, literal: args.slice(at + 1).every((one) => one.literal), glob: -1, tilde: false });
+      scripts.push(join(args.slice(at + 1)));
     }
   }
   return scripts.map(bare);

@@ -1,5 +1,5 @@
 import { normalise } from "./paths.ts";
-import type { Arg } from "./words.ts";
+import type { Arg } from "./args.ts";
 
 /** Names of variables that hold the bot's or somebody's secrets. */
 const SECRET_NAME = /(?:^|[^A-Za-z])(?:SLACK|DISCORD|OPENAI)_|TOKEN|SECRET|KEY/;
@@ -36,7 +36,7 @@ function refusedPath(whole: string): Refusal | null {
   if (SOCKET.test(path)) return { code: "escape", text: "is the door to the container engine, which gives the whole machine" };
   if (HOST_HOOK.test(path)) return { code: "escape", text: "makes the host run a program" };
   if (path.startsWith("/etc/sudoers")) return { code: "privilege", text: "says who may take more rights" };
-  if (path === "/proc/sysrq-trigger") return { code: "power", text: "controls the machine" };
+  if (path === "/proc/sysrq-trigger" || path.startsWith("/sys/power/")) return { code: "power", text: "controls the machine" };
   return null;
 }
 
@@ -59,8 +59,12 @@ export function refusedArgument(arg: Arg, cwds: string[]): Refusal | null {
 
 const NAMED_SECRET = /(?:ENVIRON|environ|getenv|process\.env|\bENV\b|\benv\b)[^;]{0,20}?(?:SLACK_|DISCORD_|OPENAI_|TOKEN|SECRET|KEY)/;
 const OPENED_SECRET = /\/etc\/g?shadow\b|\/proc\/[^\s'"]*\/environ\b/;
-const FORKS = /\bfork\s+while\s+fork\b|\bwhile\b.{0,20}\bfork\s*\(/s;
-const WIPES = /\brmtree\(\s*['"][/~]['"]/;
+/** The whole environment, not one variable of it. */
+const DUMPED =
+  /\bos\.environ\b(?!\s*(?:\[|\.(?:get|setdefault|pop|update)\b))|\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|%ENV\b|\bENV\.(?:to_h|each|inspect|to_a|map|select|keys|values)\b|\b(?:puts|p|print|pp)\s*\(?\s*ENV\b(?!\s*[[.])|\bgetenv\(\s*\)|\bprint_r\(\s*\$_(?:ENV|SERVER)|\$_ENV\s*\)|\bphpinfo\s*\(|\bos\.getenvb?\(\s*\)|Deno\.env\.toObject/;
+const FORKS = /\bfork\s+while\b|\bwhile\b.{0,20}\bfork\s*\(/s;
+const WIPES =
+  /\b(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_dir|remove_entry|remove_entry_secure|rimraf|remove_tree|removeSync|rmdir|rm)\b[^;\n]{0,20}?\(?\s*['"](?:\/|~\/?|\/\*|\/(?:etc|usr|bin|lib|var|home|root|boot|opt)\/?)['"]|\bunlink\s+glob\s*\(?\s*['"]\/\*/;
 const JQ_ENVIRONMENT = /\$ENV\b|(?<![.\w$])env\b(?!\s*:)/;
 const CALLS = /\b(?:(?:system|exec)\s*\(?|(?:popen|exec\w+|spawn\w*|run|call|check_output)\s*\(\s*\[?)\s*(['"`])(.+?)\1/gs;
 
@@ -71,6 +75,7 @@ export function refusedCode(name: string, code: string): Refusal | null {
     return JQ_ENVIRONMENT.test(filter) ? { code: "secrets", text: "shows the environment" } : null;
   }
   if (NAMED_SECRET.test(code) || /\bin\s+ENVIRON\b/.test(code)) return { code: "secrets", text: "shows secrets of the environment" };
+  if (DUMPED.test(code)) return { code: "secrets", text: "shows the environment" };
   if (OPENED_SECRET.test(code)) return { code: "secrets", text: "opens a file of secrets" };
   if (FORKS.test(code)) return { code: "forkbomb", text: "starts itself again and again" };
   return WIPES.test(code) ? { code: "wipe", text: "wipes a root or a home folder" } : null;

@@ -1,220 +1,288 @@
+import { type Arg, kindArg, literalArg } from "./args.ts";
+import { arithmetic } from "./arith.ts";
+import { assign, assignArray, forgetVariable } from "./assign.ts";
 import { judgeCommand } from "./command.ts";
-import { ask, deny, MOST_DEPTH, show, type Walk } from "./finding.ts";
-import { isInside } from "./paths.ts";
-import { isPrivate } from "./private.ts";
+import { ask, deny, MOST_DEPTH, type Printed, show, type Walk } from "./finding.ts";
+import { inBranches, inLoop, inSubshell, loopValues, narrowed } from "./flow.ts";
+import { isListed } from "./lookup.ts";
 import {
   type AndOr,
   type Assignment,
   type Command,
   children,
   type FunctionNode,
+  type ParsedScript,
   type Pipeline,
   parseScript,
-  type Redirection,
   type SyntaxNode,
-  type Word,
-  type WordPart,
 } from "./parse.ts";
-import { isSecretName, refusedArgument } from "./secrets.ts";
-import { type Arg, readAssignment, readWord } from "./words.ts";
+import { inputOf, judgeRedirects, writesOutput } from "./redirects.ts";
+import { copyScope, mergeScopes } from "./scope.ts";
+import { judgeTest } from "./test-command.ts";
+import { readWord } from "./words.ts";
 
-/** Folders that a command may be in, at most; more ask. */
-const MOST_FOLDERS = 8;
-
-/** Judges a whole script as part of the line and adds what it finds. */
-export function walkText(text: string, walk: Walk): void {
-  if (walk.depth >= MOST_DEPTH) return ask(walk, "too-long", "the line has more shells inside shells than are followed");
+/** Judges a whole script as part of the line, in the shell of the line itself. */
+export function walkText(text: string, walk: Walk): Printed | null {
+  if (walk.depth >= MOST_DEPTH) {
+    ask(walk, "too-long", "the line has more shells inside shells than are followed");
+    return null;
+  }
   const { script, broken } = parseScript(text);
   if (broken !== null) ask(walk, "unparsed", `the line cannot be read as bash: ${broken}`);
-  visit(script, walk);
+  return visit(script, walk);
 }
 
-/** `text` runs in a shell of its own: its `cd` does not count for what follows. */
-export function innerScript(text: string, walk: Walk): void {
-  walkText(text, { ...walk, depth: walk.depth + 1, piped: null });
+/** `text` runs in a shell of its own: what it sets does not count for what follows. */
+export function innerScript(text: string, walk: Walk): Printed | null {
+  const inner = { ...walk, depth: walk.depth + 1, piped: null };
+  return inSubshell(inner, () => walkText(text, inner));
 }
 
-/** What the constructs are called that are not followed: they ask, and what is in them is judged all the same. */
-const CONSTRUCTS: Partial<Record<SyntaxNode["type"], [code: string, text: string]>> = {
-  If: ["compound", "the line contains an `if`"],
-  For: ["compound", "the line contains a loop"],
-  ArithmeticFor: ["arith", "the line contains a loop that calculates"],
-  Select: ["compound", "the line contains a `select`"],
-  While: ["compound", "the line contains a loop"],
-  Case: ["compound", "the line contains a `case`"],
-  Subshell: ["compound", "the line contains a subshell"],
-  BraceGroup: ["compound", "the line contains a group of commands"],
-  TestCommand: ["compound", "the line contains a `[[ ]]` test"],
-  Coproc: ["background", "the line starts a command in the background"],
-  Function: ["compound", "the line defines a function"],
-  ArithmeticCommand: ["arith", "the line calculates with `(( ))`"],
-  ArithmeticExpansion: ["arith", "the line calculates with `$(( ))`"],
-  CommandExpansion: ["dynamic", "the line uses what another command prints"],
-  ProcessSubstitution: ["dynamic", "the line reads or writes another command as a file"],
-};
+/** The functions that the rooms of the gate call back, so that none imports another in a circle. */
+export const WALKERS = { script: innerScript, substitute, visit, word: readWord, run: judgeCommand };
 
-function visit(node: SyntaxNode, walk: Walk): void {
-  walk.budget.left -= 1;
-  if (walk.budget.left < 0) throw new Error("too many parts");
+function substitute(part: { script?: ParsedScript | undefined } | SyntaxNode, walk: Walk): Printed | null {
+  const script = "script" in part ? part.script : "type" in part && part.type === "Script" ? part : undefined;
+  if (script === undefined) {
+    ask(walk, "unparsed", "a substitution of the line cannot be read as bash");
+    return null;
+  }
+  const inner = { ...walk, depth: walk.depth + 1, piped: null, command: -1 };
+  if (inner.depth > 4 * MOST_DEPTH) {
+    ask(walk, "too-long", "the line has more commands inside commands than are followed");
+    return null;
+  }
+  return inSubshell(inner, () => visit(script, inner));
+}
+
+function visit(node: SyntaxNode, walk: Walk): Printed | null {
+  walk.seen.left -= 1;
+  if (walk.seen.left < 0) throw new Error("too many parts");
   switch (node.type) {
+    case "Script":
+    case "CompoundList":
+      return visitAll(node.commands, walk);
     case "Statement":
-      if (node.background === true) ask(walk, "background", "the line runs a command in the background");
+      if (node.background === true) {
+        const printed = inSubshell(walk, () => visit(node.command, walk));
+        return printed === null ? null : { ...printed, sure: false };
+      }
       return visitApart(node.command, walk);
     case "AndOr":
       return visitAndOr(node, walk);
     case "Pipeline":
       return visitPipeline(node, walk);
     case "Command":
-      return visitCommand(node, walk);
-    case "Word":
-      visitWord(node, walk);
-      return;
-    case "Assignment":
-      return visitAssignment(node, walk);
-    case "Redirect":
-    case "HereString":
-    case "HereDoc":
-      return visitRedirect(node, walk);
+      return narrowed(node, walk, () => visitCommand(node, walk));
+    case "Redirected":
+      judgeRedirects(node.redirects, walk);
+      walk.piped = inputOf(node.redirects, walk) ?? walk.piped;
+      return visit(node.command, walk);
+    case "Subshell":
+      return inSubshell(walk, () => visit(node.body, walk));
+    case "BraceGroup":
+      return visit(node.body, walk);
     default:
-      return visitOther(node, walk);
+      return visitCompound(node, walk);
   }
 }
 
-function visitOther(node: SyntaxNode, walk: Walk): void {
-  const construct = CONSTRUCTS[node.type];
-  if (construct !== undefined) ask(walk, construct[0], construct[1]);
-  if (node.type === "Function" && startsItself(node)) deny(walk, "forkbomb", "a function of the line starts itself again and again");
-  if (node.type === "SimpleExpansion") judgeVariable(node.text.slice(1), walk);
-  if (node.type === "ParameterExpansion") judgeVariable(node.parameter, walk);
-  if (node.type === "ArithmeticWord" && isSecretName(node.value)) judgeVariable(node.value, walk);
-  for (const child of children(node)) visit(child, walk);
+function visitCompound(node: SyntaxNode, walk: Walk): Printed | null {
+  switch (node.type) {
+    case "If": {
+      visit(node.clause, walk);
+      const ways = [node.then, ...node.elif.flatMap((one) => [one.clause, one.then]), ...(node.else === undefined ? [] : [node.else])];
+      return inBranches(
+        walk,
+        ways.map((way) => () => visit(way, walk)),
+      );
+    }
+    case "Case":
+      for (const pattern of node.items.flatMap((item) => item.pattern)) readWord(pattern, walk);
+      readWord(node.word, walk);
+      return inBranches(
+        walk,
+        node.items.map((item) => () => visit(item.body, walk)),
+      );
+    case "For":
+    case "Select":
+      return inLoop(node, walk, () => {
+        const words = node.wordlist?.flatMap((word) => readWord(word, walk)) ?? walk.scope.positional ?? [kindArg("free", "$@")];
+        forgetVariable(node.name.value, walk);
+        walk.scope.vars.set(node.name.value, loopValues(words, walk));
+        if (node.type === "Select") ask(walk, "dynamic", "the line asks which way to go on with `select`");
+        return visit(node.body, walk);
+      });
+    case "While":
+      return inLoop(node, walk, () => {
+        visit(node.clause, walk);
+        return visit(node.body, walk);
+      });
+    case "ArithmeticFor":
+      arithmetic(node.initialize, "", walk);
+      return inLoop(node, walk, () => {
+        for (const one of [node.test, node.update]) arithmetic(one, "", walk);
+        return visit(node.body, walk);
+      });
+    case "ArithmeticCommand":
+      arithmetic(node.expression, node.body, walk);
+      return null;
+    case "TestCommand":
+      judgeTest(node.expression, walk);
+      return null;
+    case "Function":
+      define(node, walk);
+      return null;
+    case "Coproc":
+      ask(walk, "builtin", "the line starts a command in the background that the rest of it talks to");
+      return inSubshell(walk, () => visit(node.body, walk));
+    default:
+      ask(walk, "unparsed", "a part of the line is of a kind that is not read here");
+      for (const child of children(node)) visit(child, walk);
+      return null;
+  }
 }
 
-function judgeVariable(name: string, walk: Walk): void {
-  if (isSecretName(name)) deny(walk, "secrets", `the line shows the value of ${show(`$${name}`)}`);
-  else ask(walk, "dynamic", `the line depends on ${show(`$${name}`)}, whose value is not known here`);
+/** What several commands print, one after the other. */
+function visitAll(nodes: readonly SyntaxNode[], walk: Walk): Printed | null {
+  if (nodes.length === 1 && nodes[0] !== undefined) return visit(nodes[0], walk);
+  const texts: Printed[] = [];
+  let sure = true;
+  for (const node of nodes) {
+    const printed = visit(node, walk);
+    if (printed === null) sure = false;
+    else texts.push(printed);
+  }
+  if (texts.length === 0) return null;
+  return { text: texts.map((one) => one.text).join(""), sure: sure && texts.every((one) => one.sure), kind: "free" };
 }
 
 /** A `cd` in there may have failed or not: what follows may run in either folder. */
-function visitApart(node: SyntaxNode, walk: Walk): void {
-  const before = walk.cwds;
-  visit(node, walk);
-  walk.cwds = either(before, walk.cwds, walk);
+function visitApart(node: SyntaxNode, walk: Walk): Printed | null {
+  const before = walk.scope.cwds;
+  const printed = visit(node, walk);
+  if (walk.scope.cwds !== before) walk.scope.cwds = [...new Set([...before, ...walk.scope.cwds])];
+  return printed;
 }
 
 /** After `&&` alone it is sure that everything before succeeded; after a `||` it no longer is. */
-function visitAndOr(node: AndOr, walk: Walk): void {
-  let seen = walk.cwds;
+function visitAndOr(node: AndOr, walk: Walk): Printed | null {
+  const printed: (Printed | null)[] = [];
+  let seen = walk.scope;
   let sure = true;
   for (const [index, command] of node.commands.entries()) {
     if (index > 0 && node.operators[index - 1] !== "&&") sure = false;
-    if (!sure) walk.cwds = seen;
-    visit(command, walk);
-    seen = either(seen, walk.cwds, walk);
+    if (!sure) walk.scope = seen;
+    const before = walk.scope;
+    walk.scope = copyScope(before);
+    printed.push(visit(command, walk));
+    seen = index === 0 ? mergeFolders(before, walk.scope, seen) : mergeScopes(seen, walk.scope);
   }
-  walk.cwds = seen;
+  walk.scope = seen;
+  const texts = printed.filter((one) => one !== null);
+  return texts.length === 0 ? null : { text: texts.map((one) => one.text).join(""), sure: false, kind: "free" };
+}
+
+/** The first command of a list does run; only whether its `cd` succeeded is open. */
+function mergeFolders(before: Walk["scope"], after: Walk["scope"], seen: Walk["scope"]): Walk["scope"] {
+  return { ...after, cwds: after.cwds === before.cwds ? after.cwds : [...new Set([...seen.cwds, ...after.cwds])] };
 }
 
 /** Each command of a pipeline runs in a shell of its own. */
-function visitPipeline(node: Pipeline, walk: Walk): void {
-  if (node.commands.length === 1 && node.commands[0] !== undefined) return visitApart(node.commands[0], walk);
-  const before = walk.cwds;
-  let piped: string | null = null;
+function visitPipeline(node: Pipeline, walk: Walk): Printed | null {
+  const [only] = node.commands;
+  if (node.commands.length === 1 && only !== undefined) return visitApart(only, walk);
+  let piped: Printed | null = walk.piped;
   for (const command of node.commands) {
     walk.piped = piped;
-    visit(command, walk);
-    piped = printedBy(command);
-    walk.cwds = before;
+    piped = inSubshell(walk, () => visit(command, walk));
   }
   walk.piped = null;
+  return piped;
 }
 
-/** What a command passes on of the text of the line: the words of `echo` and `printf`, the heredoc of `cat`. */
-function printedBy(node: SyntaxNode): string | null {
-  if (node.type !== "Command") {
-    const texts = children(node).flatMap((child) => printedBy(child) ?? []);
-    return texts.length > 0 ? texts.join("\n") : null;
-  }
-  const name = node.name?.value;
-  if (name !== "echo" && name !== "printf") return inputOf(node);
-  const words = node.suffix.flatMap((part) => (part.type === "Word" && !/^-[neE]+$/.test(part.value) ? [part.value] : []));
-  return words.map((word) => word.replaceAll("\\n", "\n")).join(name === "echo" ? " " : "\n");
-}
-
-/** The text that a command reads from the line itself. */
-function inputOf(node: Command): string | null {
-  let input: string | null = null;
-  for (const redirect of node.redirects) {
-    if (redirect.type === "HereDoc") input = redirect.body.text;
-    if (redirect.type === "HereString") input = redirect.target?.value ?? null;
-  }
-  return input;
-}
-
-function visitCommand(node: Command, walk: Walk): void {
+function visitCommand(node: Command, walk: Walk): Printed | null {
   const piped = walk.piped;
   walk.piped = null;
-  const words = node.name === undefined ? [] : visitWord(node.name, walk);
-  for (const part of node.prefix) visit(part, walk);
+  const before = walk.command;
+  const words = node.name === undefined ? [] : readWord(node.name, walk);
   for (const part of node.suffix) {
-    if (part.type === "Word") words.push(...visitWord(part, walk));
-    else if (part.type === "Assignment") words.push(...visitArgument(part, walk));
-    else visit(part, walk);
+    if (part.type === "Word") words.push(...readWord(part, walk));
+    else if (part.type === "Assignment") words.push(argumentOf(part, walk));
   }
-  judgeCommand(words, inputOf(node) ?? piped, walk);
+  const restored = visitPrefix(node, words.length > 0, walk);
+  judgeRedirects(node.redirects, walk);
+  const input = inputOf(node.redirects, walk) ?? (node.redirects.some((one) => /^</.test(one.operator)) ? null : piped);
+  const printed = words.length > 0 ? judgeCommand(words, input, walk, "line") : null;
+  restored();
+  walk.command = before;
+  return writesOutput(node.redirects) ? null : printed;
 }
 
-function visitWord(node: Word, walk: Walk): Arg[] {
-  for (const part of node.parts ?? []) visit(part, walk);
-  const args = readWord(node);
-  if (args.some((arg) => arg.tilde)) ask(walk, "outside", `${show(node.text)} is or contains a home folder`);
-  if (args.some((arg) => !arg.literal) && !(node.parts ?? []).some(explains))
-    ask(walk, "dynamic", `what ${show(node.text)} becomes cannot be read from the line`);
-  return args;
+/** `NAME=value` in front: for the command alone when there is one, else for what follows. */
+function visitPrefix(node: Command, hasCommand: boolean, walk: Walk): () => void {
+  const kept = hasCommand ? walk.scope.vars : null;
+  if (kept !== null) walk.scope.vars = new Map(kept);
+  for (const part of node.prefix) if (part.type === "Assignment") visitAssignment(part, hasCommand, walk);
+  if (kept === null) return () => undefined;
+  // Functions and builtins may have set others; those stay.
+  const names = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part.name] : []));
+  return () => {
+    for (const name of names) {
+      const old = kept.get(name);
+      if (old === undefined) walk.scope.vars.delete(name);
+      else walk.scope.vars.set(name, old);
+    }
+  };
 }
 
-/** Whether visiting the part has already said why the word is not known. */
-function explains(part: WordPart): boolean {
-  if (part.type === "DoubleQuoted") return part.parts.some(explains);
-  return /^(?:(?:Simple|Parameter|Command|Arithmetic)Expansion|ProcessSubstitution)$/.test(part.type);
-}
-
-/** `export NAME=value`: the builtin itself asks, its value is searched. */
-function visitArgument(node: Assignment, walk: Walk): Arg[] {
-  for (const child of children(node)) visit(child, walk);
-  return [readAssignment(node)];
-}
-
-/** Variables whose value some program hands to a shell. */
-const COMMAND_VARIABLE = /PROMPT_COMMAND|PAGER$|EDITOR$|^VISUAL$|^GIT_(?:SSH_COMMAND|EXTERNAL_DIFF|ASKPASS)$|^LESSOPEN$/;
-
-function visitAssignment(node: Assignment, walk: Walk): void {
-  if (COMMAND_VARIABLE.test(node.name) && node.value.type === "Word") walk.script(node.value.value, walk);
-  ask(walk, "env", `the line sets ${show(node.text)}`);
-  for (const child of children(node)) visit(child, walk);
-}
-
-function visitRedirect(node: Redirection, walk: Walk): void {
-  for (const child of children(node)) {
-    if (child.type !== "HereDocBody") visit(child, walk);
-    else for (const part of child.parts ?? []) visit(part, walk);
+function visitAssignment(node: Assignment, forCommand: boolean, walk: Walk): void {
+  if (node.value.type === "ArrayValue") {
+    assignArray(
+      node,
+      node.value.elements.flatMap((word) => readWord(word, walk)),
+      walk,
+    );
+  } else {
+    assign(node, valueOf(node, walk), forCommand, walk);
   }
-  if (node.descriptor?.type === "FileDescriptorVariable") ask(walk, "redirect", "the line opens a file for what follows");
-  if (node.type !== "Redirect" || node.target === undefined) return;
-  for (const target of readWord(node.target)) judgeTarget(node.operator, target, walk);
 }
 
-function judgeTarget(operator: string, target: Arg, walk: Walk): void {
-  const refusal = refusedArgument(target, walk.cwds);
-  if (refusal !== null) deny(walk, refusal.code, `${show(target.text)} ${refusal.text}`);
-  if (!target.literal) return;
-  if (/^[<>]&$/.test(operator) && /^[0-9]$/.test(target.value)) return;
-  if (target.value === "/dev/null" && operator !== "<&") return;
-  if (/^\/dev\/(?:tcp|udp)\//.test(target.value)) return ask(walk, "network", `${show(target.text)} is a connection to the network`);
-  const inside = target.glob < 0 && walk.cwds.every((cwd) => isInside(walk.place, cwd, target.value));
-  if (!inside) ask(walk, "outside", `${show(target.text)} leads out of the workspace`);
-  if (operator !== "<") ask(walk, "redirect", `the line writes to ${show(target.text)}`);
-  else if (isPrivate(target.value)) ask(walk, "secrets", `${show(target.text)} usually holds credentials`);
+function valueOf(node: Assignment, walk: Walk): Arg {
+  if (node.value.type !== "Word") return kindArg("free", node.text);
+  const args = readWord(node.value, walk);
+  const [only] = args;
+  if (args.length === 1 && only !== undefined) return only.loose && only.kind === "free" && only.value === "" ? literalArg("") : only;
+  const literal = args.every((arg) => arg.literal);
+  return literal ? { ...literalArg(args.map((arg) => arg.value).join(" ")), text: node.text } : kindArg("free", node.value.text);
+}
+
+/** `export NAME=value`: what the builtin gets as one word. */
+function argumentOf(node: Assignment, walk: Walk): Arg {
+  if (node.value.type === "ArrayValue") {
+    const elements = node.value.elements.flatMap((word) => readWord(word, walk));
+    return { ...kindArg("free", node.text, `${node.name}=()`), list: elements };
+  }
+  const value = valueOf(node, walk);
+  const index = node.index === undefined ? "" : `[${node.index.text}]`;
+  const sign = node.append === true ? "+=" : "=";
+  return { ...value, text: node.text, value: `${node.name}${index}${sign}${value.value}`, glob: -1 };
+}
+
+function define(node: FunctionNode, walk: Walk): void {
+  const name = node.name.value;
+  if (startsItself(node)) deny(walk, "forkbomb", "a function of the line starts itself again and again");
+  if (isListed(name) || name.includes("_handle") || !/^[\w.:-]+$/.test(name)) {
+    ask(walk, "builtin", `the line gives ${show(name)} another meaning`);
+  }
+  walk.scope.functions.set(name, node);
+  // What is never called may still not hold what is always refused.
+  const inner = { ...walk, refusalsOnly: true, piped: null };
+  inSubshell(inner, () => {
+    inner.scope.positional = null;
+    inner.scope.functions.delete(name);
+    return visit(node.body, inner);
+  });
 }
 
 /** Whether a function calls itself in a pipe or in the background. */
@@ -226,10 +294,4 @@ function startsItself(node: FunctionNode): boolean {
     (inner.type === "Statement" && inner.background === true && calls(inner)) ||
     children(inner).some(starts);
   return starts(node.body);
-}
-
-function either(one: string[], other: string[], walk: Walk): string[] {
-  const both = [...new Set([...one, ...other])];
-  if (both.length > MOST_FOLDERS) ask(walk, "too-long", "the line changes the folder more often than is followed");
-  return both.slice(0, MOST_FOLDERS);
 }

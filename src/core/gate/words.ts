@@ -1,109 +1,204 @@
-import type { Assignment, Word, WordPart } from "./parse.ts";
-
-/** One argument as bash will pass it, as far as the text of the line tells. */
-export interface Arg {
-  /** As it stands in the line. */
-  text: string;
-  /** Without its quotes. What is not literal stands as in the line, but `$HOME` stands as `~`. */
-  value: string;
-  /** Whether bash passes exactly `value`, or for a glob the names that match it. */
-  literal: boolean;
-  /** Where in `value` the first wildcard is; -1 when there is none. */
-  glob: number;
-  /** A `~` that bash replaces by a home folder. */
-  tilde: boolean;
-}
+import { ask, deny, show, type Walk } from "./finding.ts";
+import { arithmetic } from "./arith.ts";
+import { expanded } from "./expansions.ts";
+import { braces } from "./braces.ts";
+import { type Arg, type Kind, kindArg, literalArg } from "./args.ts";
+import type { Word, WordPart } from "./parse.ts";
 
 /** Only escapes that no shell reads differently; the parser's own reading of the rest is not relied on. */
 const PLAIN_ANSI = /^\$'(?:[^\\\n]|\\[nrtabefv\\'"?])*'$/;
-const MOST_BRACES = 64;
+const MOST_FIELDS = 256;
+/** Words that braces may make of one. */
+const MOST_CHOICES = 64;
 
-/** An argument that is plain text, for words that come out of other text. */
-export function literalArg(value: string): Arg {
-  return { text: value, value, literal: true, glob: -1, tilde: false };
+interface Field {
+  value: string;
+  kind: Kind;
+  glob: number;
+  tilde: boolean;
+  loose: boolean;
+  /** Empty words stay only where something was quoted. */
+  quoted: boolean;
+  prints?: Arg["prints"] | undefined;
 }
 
-/** The arguments that one word becomes: several for `{a,b}`, else one. */
-export function readWord(word: Word): Arg[] {
+/** The arguments that one word becomes: several for `{a,b}` or a split value, else one. Judges what the word runs. */
+export function readWord(word: Word, walk: Walk): Arg[] {
   const parts = word.parts;
-  const literal = !word.text.includes("$[");
-  if (parts === undefined) return [{ ...literalArg(word.value), literal, text: word.text, tilde: tildeIn(word.text, true) }];
-  const draft = { values: [""], literal: true, glob: -1, tilde: false };
+  if (parts === undefined) {
+    if (word.text.includes("$[")) return [oldArithmetic(word, walk)];
+    const tilde = tildeIn(word.text, true);
+    return [{ ...literalArg(word.value), text: word.text, tilde, kind: "literal" }];
+  }
+  let choices: Field[][] = [[newField()]];
   for (const [index, part] of parts.entries()) {
-    if (part.type === "Literal" && tildeIn(part.text, index === 0)) draft.tilde = true;
     if (part.type === "BraceExpansion") {
-      const choices = braces(part.text);
-      draft.literal = false;
-      draft.values = draft.values.flatMap((head) => choices.map((choice) => head + choice)).slice(0, MOST_BRACES);
+      const found = braces(part.text);
+      if (choices.length * found.length > MOST_CHOICES) {
+        ask(walk, "dynamic", `${show(word.text)} becomes more words than are followed`);
+        return choices.flat().map((field) => ({ ...kindArg("free", word.text, field.value), loose: true }));
+      }
+      choices = choices.flatMap((fields) => found.map((one) => appended(fields, [braceField(one, index === 0)])));
       continue;
     }
-    const read = readPart(part);
-    if (read.glob && draft.glob < 0) draft.glob = (draft.values[0] ?? "").length;
-    draft.literal &&= read.literal;
-    draft.values = draft.values.map((head) => head + read.value);
+    const pieces = readPart(part, index === 0, walk);
+    choices = choices.map((fields) => appended(fields, pieces));
   }
-  const { values, ...rest } = draft;
-  const kept = values.filter((value) => value !== "");
+  const old = word.text.includes("$[");
+  if (old) oldArithmetic(word, walk);
+  const fields = choices.flat().filter((field) => field.value !== "" || field.quoted || field.kind !== "literal");
+  if (fields.length > MOST_FIELDS) ask(walk, "dynamic", `${show(word.text)} becomes more words than are followed`);
   // Never none at all: an argument that is not there asks nothing.
-  return (kept.length > 0 ? kept : [""]).map((value) => ({ text: word.text, value, ...rest }));
+  const kept = fields.length > 0 ? fields.slice(0, MOST_FIELDS) : [{ ...newField(), kind: "free" as const, loose: true }];
+  return kept.map(({ value, kind, glob, tilde, loose, prints }) => {
+    const is = old ? "free" : kind;
+    const arg = { text: word.text, value, kind: is, literal: is === "literal", glob, tilde, loose };
+    return prints === undefined ? arg : { ...arg, prints };
+  });
 }
 
-/** `NAME=value` as an argument of `export`, `declare` and their like. */
-export function readAssignment(assignment: Assignment): Arg {
-  const value = assignment.value.type === "Word" ? readWord(assignment.value) : [];
-  const only = value.length === 1 ? value[0] : undefined;
-  return { ...literalArg(`${assignment.name}=${only?.value ?? ""}`), text: assignment.text, literal: only?.literal ?? false };
+function newField(): Field {
+  return { value: "", kind: "literal", glob: -1, tilde: false, loose: false, quoted: false };
 }
 
-/** `arg` without its first `count` characters, such as the option name that a value hangs on. */
-export function tail(arg: Arg, count: number): Arg {
-  return { ...arg, value: arg.value.slice(count), glob: arg.glob < 0 ? -1 : Math.max(0, arg.glob - count) };
+/** `fields` with `pieces` behind them: the first joins the last word, each further one begins a word of its own. */
+function appended(fields: Field[], pieces: Field[]): Field[] {
+  const [first, ...more] = pieces;
+  const last = fields.at(-1);
+  if (first === undefined || last === undefined) return fields;
+  return [...fields.slice(0, -1), joined(last, first), ...more.map((one) => ({ ...one }))];
 }
 
-function readPart(part: WordPart): { value: string; literal: boolean; glob: boolean } {
+function joined(one: Field, other: Field): Field {
+  const kinds = [one, other].filter((field) => field.value !== "" || field.kind !== "literal").map((field) => field.kind);
+  const kind = kinds.includes("free")
+    ? "free"
+    : kinds.every((is) => is === "literal")
+      ? "literal"
+      : kinds.length > 1
+        ? "name"
+        : (kinds[0] ?? "literal");
+  return {
+    value: one.value + other.value,
+    kind,
+    glob: one.glob >= 0 ? one.glob : other.glob >= 0 ? one.value.length + other.glob : -1,
+    tilde: one.tilde || other.tilde,
+    loose: one.loose || other.loose,
+    quoted: one.quoted || other.quoted,
+    prints: one.prints ?? other.prints,
+  };
+}
+
+function braceField(choice: { value: string; plain: boolean }, first: boolean): Field {
+  return {
+    ...newField(),
+    value: choice.value,
+    kind: choice.plain ? "literal" : "free",
+    tilde: tildeIn(choice.value, first),
+    glob: /[*?[]/.exec(choice.value)?.index ?? -1,
+  };
+}
+
+function readPart(part: WordPart, first: boolean, walk: Walk): Field[] {
+  walk.seen.left -= 1;
   switch (part.type) {
     case "Literal":
+      return [{ ...newField(), value: part.value, tilde: tildeIn(part.text, first) }];
     case "SingleQuoted":
-      return { value: part.value, literal: true, glob: false };
-    case "AnsiCQuoted":
-      return { value: part.value, literal: PLAIN_ANSI.test(part.text), glob: false };
-    case "Glob":
-      return { value: part.value, literal: part.parts?.every((inner) => inner.type === "Literal") ?? true, glob: true };
-    case "DoubleQuoted":
-    case "LocaleString": {
-      const inner = part.parts.map(readPart);
-      const literal = part.type === "DoubleQuoted" && inner.every((one) => one.literal);
-      return { value: inner.map((one) => one.value).join(""), literal, glob: false };
+      return [{ ...newField(), value: part.value, quoted: true }];
+    case "AnsiCQuoted": {
+      const plain = PLAIN_ANSI.test(part.text);
+      if (!plain) ask(walk, "dynamic", `what ${show(part.text)} becomes cannot be read from the line`);
+      return [{ ...newField(), value: part.value, quoted: true, kind: plain ? "literal" : "free" }];
     }
-    case "SimpleExpansion":
-      return { value: part.text === "$HOME" ? "~" : part.text, literal: false, glob: false };
-    case "ParameterExpansion":
-      return { value: part.parameter === "HOME" && part.prefix === undefined ? "~" : part.text, literal: false, glob: false };
+    case "Glob": {
+      const plain = part.parts?.every((inner) => inner.type === "Literal") ?? true;
+      for (const inner of part.parts ?? []) if (inner.type !== "Literal") readPart(inner, false, walk);
+      return [{ ...newField(), value: part.value, kind: plain ? "literal" : "free", glob: 0 }];
+    }
+    case "ExtendedGlob":
+      for (const inner of part.parts ?? []) readPart(inner, false, walk);
+      return [{ ...newField(), value: part.text, kind: "free", glob: 0 }];
+    case "DoubleQuoted":
+    case "LocaleString":
+      return readQuoted(part, walk);
     default:
-      return { value: part.text, literal: false, glob: false };
+      return unquoted(readExpansion(part, walk), walk);
   }
+}
+
+function readQuoted(part: Extract<WordPart, { type: "DoubleQuoted" | "LocaleString" }>, walk: Walk): Field[] {
+  let fields: Field[] = [{ ...newField(), quoted: true }];
+  for (const inner of part.parts) {
+    if (inner.type === "Literal") fields = appended(fields, [{ ...newField(), value: inner.value, quoted: true }]);
+    else
+      fields = appended(
+        fields,
+        readExpansion(inner, walk).map((arg) => ({ ...arg, glob: -1, quoted: true, tilde: arg.tilde })),
+      );
+  }
+  return part.type === "LocaleString" ? fields.map((field) => ({ ...field, kind: "free" as const })) : fields;
+}
+
+/** What an expansion becomes: one value, or several for `"$@"` and `"${a[@]}"`. */
+function readExpansion(part: WordPart, walk: Walk): Arg[] {
+  switch (part.type) {
+    case "SimpleExpansion":
+    case "ParameterExpansion":
+      return expanded(part, walk);
+    case "CommandExpansion": {
+      const printed = walk.substitute(part, walk);
+      if (printed === null) return [kindArg("free", part.text)];
+      if (!printed.sure) return [kindArg(printed.kind, part.text, printed.kind === "free" ? part.text : printed.text || undefined)];
+      return [{ ...literalArg(printed.text.replace(/\n+$/, "")), text: part.text }];
+    }
+    case "ArithmeticExpansion":
+      arithmetic(part.expression, part.text, walk);
+      return [kindArg("number", part.text)];
+    case "ProcessSubstitution": {
+      if (part.script === undefined) return [kindArg("free", part.text)];
+      const prints = walk.substitute(part.script, walk);
+      const file = kindArg("name", part.text, "/dev/stdin");
+      return [prints === null ? file : { ...file, prints }];
+    }
+    default:
+      ask(walk, "dynamic", `what ${show(part.text)} becomes cannot be read from the line`);
+      return [kindArg("free", part.text)];
+  }
+}
+
+/** Without quotes bash splits a value into words and takes the wildcards in it for patterns. */
+function unquoted(args: Arg[], walk: Walk): Field[] {
+  const ifs = walk.scope.vars.get("IFS");
+  return args.flatMap((arg): Field[] => {
+    if (arg.kind === "free") return [{ ...arg, loose: true, quoted: false }];
+    if (arg.kind !== "literal") return [{ ...arg, loose: arg.loose, quoted: false }];
+    if (ifs === null || (ifs !== undefined && ifs.length !== 1)) return [{ ...arg, kind: "free", loose: true, quoted: false }];
+    const signs = ifs?.[0]?.value ?? " \t\n";
+    const fields = splitBy(arg.value, signs).map((value) => ({
+      ...newField(),
+      value,
+      glob: arg.glob >= 0 && arg.value === value ? arg.glob : (/[*?[]/.exec(value)?.index ?? -1),
+      tilde: arg.tilde,
+    }));
+    return fields.length > 0 ? fields : [newField()];
+  });
+}
+
+/** A value that begins or ends with a separator ends the word before it or begins one behind it. */
+function splitBy(value: string, signs: string): string[] {
+  if (signs === "") return [value];
+  const escaped = signs.replace(/[\\\]^-]/g, "\\$&");
+  return value.split(new RegExp(`[${escaped}]+`));
+}
+
+function oldArithmetic(word: Word, walk: Walk): Arg {
+  ask(walk, "arith", `${show(word.text)} calculates in the old way, which is not read here`);
+  if (/SLACK_|DISCORD_|OPENAI_|TOKEN|SECRET|KEY/.test(word.text)) deny(walk, "secrets", `${show(word.text)} shows a secret`);
+  return kindArg("free", word.text);
 }
 
 /** Bash also expands `~` after `=` and `:` in arguments that look like assignments. */
 function tildeIn(text: string, first: boolean): boolean {
   return (first && text.startsWith("~")) || /[=:]~/.test(text);
-}
-
-/** The choices of `{a,b}`; quotes inside are dropped, a sequence such as `{1..5}` stays as it is. */
-function braces(text: string): string[] {
-  const inner = text.slice(1, -1);
-  const choices: string[] = [];
-  let depth = 0;
-  let from = 0;
-  for (let at = 0; at < inner.length; at += 1) {
-    if (inner[at] === "{") depth += 1;
-    else if (inner[at] === "}") depth -= 1;
-    else if (inner[at] === "," && depth === 0) {
-      choices.push(inner.slice(from, at));
-      from = at + 1;
-    }
-  }
-  if (choices.length === 0) return [text];
-  choices.push(inner.slice(from));
-  return choices.flatMap((choice) => (/^\{.*,.*\}$/.test(choice) ? braces(choice) : [choice.replace(/['"\\]/g, "")])).slice(0, MOST_BRACES);
 }

@@ -131,19 +131,18 @@ describe("the strictest part wins", () => {
 
   it("never lets a line run by itself that has something to ask about added", () => {
     const added = fc.constantFrom(
-      " > f",
+      " > /etc/f",
       " $(x)",
-      " &",
       " `x`",
-      " $X",
-      " <(x)",
-      "; x=1",
+      " <(curl x.example)",
+      "; PATH=.",
       " | sh",
-      " {a,b}",
       "; foo",
       "\nrm x",
-      " 2>err",
-      " && (ls)",
+      " 2>/etc/err",
+      " && (rm x)",
+      " & kill 4",
+      "; echo > .git/config",
     );
     fc.assert(
       fc.property(auto, added, (line, more) => {

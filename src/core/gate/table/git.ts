@@ -1,4 +1,4 @@
-import type { Reader } from "./table.ts";
+import type { Listed } from "../record.ts";
 
 const GIT_FILES =
   "--stat[=] --shortstat --numstat --summary --name-only --name-status --diff-filter= --no-renames -M[=] -w -b --find-renames[=]";
@@ -9,7 +9,7 @@ const GIT_COMMITS =
 const GIT_SIGNATURES = /%G|signature/;
 
 /** The subcommands of git that only read; `git log git show` names two. */
-export const GIT_READERS: Reader[] = [
+export const GIT: Listed[] = [
   { names: "git --version", options: "--version", operands: "none" },
   {
     names: "git status",
@@ -17,7 +17,7 @@ export const GIT_READERS: Reader[] = [
       "-s -b -v -z -u[=] --short --branch --long --verbose --porcelain[=] --untracked-files[=] --ignored[=] --ahead-behind --no-ahead-behind --show-stash --no-renames --column[=]",
     operands: "names",
   },
-  { names: "git log git show", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "paths", digits: true, never: GIT_SIGNATURES },
+  { names: "git log, git show", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "paths", digits: true, never: GIT_SIGNATURES },
   { names: "git diff", options: `--cached --staged --merge-base ${GIT_DIFF}`, operands: "paths", digits: true },
   {
     names: "git blame",
@@ -97,9 +97,30 @@ export const GIT_READERS: Reader[] = [
   { names: "git worktree list", options: "-v --verbose --porcelain", operands: "none" },
   {
     names: "git config",
-    options: "--get --get-all --local --global",
+    options: "--get --get-all --get-regexp --list -l --local --name-only --show-origin --show-scope -z --type= --bool --int",
     operands: "text",
-    must: "--get --get-all",
-    like: /^(?:user|branch|init|core|remote|pull|push)\.[\w.-]+$/,
+    must: "--get --get-all --get-regexp --list -l",
+    most: 2,
   },
+  { names: "git config", options: "", operands: "text", most: 1, like: /^[A-Za-z][\w-]*\.[\w.-]+$/ },
+  { names: "git config get, git config list", options: "--all --local --name-only", operands: "text" },
+  { names: "git check-ignore", options: "-v -q -n -z --verbose --quiet --no-index --non-matching --stdin", operands: "names" },
+  { names: "git check-attr", options: "-a -z --all", operands: "text" },
+  {
+    names: "git diff-tree, git diff-index, git diff-files",
+    options: `-r -t --root --cached --no-commit-id ${GIT_DIFF}`,
+    operands: "paths",
+  },
+  { names: "git whatchanged", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "paths", digits: true, never: GIT_SIGNATURES },
+  { names: "git range-diff", options: `${GIT_FILES} --color[=] --no-color`, operands: "text" },
+  { names: "git cherry", options: "-v --abbrev[=]", operands: "text" },
+  { names: "git show-branch", options: "-a -r --all --remotes --list --topo-order", operands: "text" },
+  { names: "git symbolic-ref", options: "-q --short --quiet", operands: "text", most: 1, like: /^(?:HEAD|refs\/[\w./-]+)$/ },
+  { names: "git fsck", options: "--full --no-dangling --unreachable --connectivity-only --no-progress", operands: "none" },
+  { names: "git version", options: "--build-options", operands: "none" },
+  { names: "git hash-object", options: "--stdin -t=", operands: "paths" },
+  { names: "git bundle verify, git bundle list-heads", options: "-q", operands: "paths" },
+  { names: "git ls-remote", options: "--get-url", operands: "text", must: "--get-url" },
+  { names: "git column, git stripspace, git interpret-trailers", options: "--mode= -s --strip-space", operands: "none" },
+  { names: "git notes list, git notes show", options: "", operands: "text" },
 ];

@@ -1,0 +1,29 @@
+import { type Bound, envForCard } from "./approval.ts";
+import type { CallState } from "./conversation.ts";
+import type { Hands } from "./hands.ts";
+import type { Act } from "./ports.ts";
+import type { Setting } from "./prompt.ts";
+import type { Session } from "./session.ts";
+
+/** Where the conversation's commands run. */
+export function settingOf(session: Session, hands: Hands): Setting {
+  const workspace = session.state.opened?.workspace ?? "";
+  const place = hands.workspaces.get(workspace);
+  return { workspace, path: place?.path ?? "", sandbox: place?.badge ?? "" };
+}
+
+/** The circumstances of a call as they are now: the same when it is asked for and when it runs, or the approval is void. */
+export function boundOf(act: Act, call: CallState, session: Session, hands: Hands): Bound {
+  const { workspace, path, sandbox } = settingOf(session, hands);
+  const { env } = hands.sandbox.carried(session.conversation, path);
+  const asks = call.judged?.verdict !== "auto";
+  return {
+    command: act.title,
+    cwd: call.judged?.cwd ?? path,
+    workspace,
+    timeoutMs: act.timeoutMs,
+    env: asks ? envForCard(env) : env,
+    sandbox,
+    grants: asks ? (call.judged?.grants ?? []) : [],
+  };
+}

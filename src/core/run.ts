@@ -1,0 +1,131 @@
+import { LIMITS } from "../limits.ts";
+import { boundText } from "./approval.ts";
+import { boundOf, settingOf } from "./bound.ts";
+import { ended, findAct, refusal } from "./call.ts";
+import { type CallState, openRun } from "./conversation.ts";
+import type { NewEntry, Output } from "./entry.ts";
+import { asDeckhandError } from "./errors.ts";
+import type { Hands } from "./hands.ts";
+import type { Act, Reach, RunResult, RunSpec } from "./ports.ts";
+import { patiently, type Session } from "./session.ts";
+import { visible } from "./visible.ts";
+
+/**
+ * Runs one call. Once the workspace is ours and everything around the command stands, the circumstances are compared
+ * with what was approved and `run-started` is made durable; only then the command is let go. `stopped` also aborts on
+ * a person's stop, `signal` only when this worker has to let go.
+ */
+export async function runCall(
+  call: CallState,
+  session: Session,
+  hands: Hands,
+  stopped: AbortSignal,
+  signal: AbortSignal,
+): Promise<NewEntry[]> {
+  const found = findAct(call.call, hands);
+  if ("problem" in found) return [ended(call.call.id, "refused", found.problem, found.why)];
+  const closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed;
+  if (closed !== undefined) return [ended(call.call.id, "refused", `Not run: ${closed}`, "sandbox")];
+  const start = starting(call, found.act, session, hands);
+  const at = { ...specOf(call, found.act, session, hands), sandbox: hands.sandbox };
+  const result = await found.tool.run(found.act, at, { signal: stopped, ready: start.ready });
+  if (start.failed) throw start.failed.thrown;
+  await session.refresh();
+  const why = start.changed ? "changed" : session.state.stop && !start.went ? "cancelled" : null;
+  const parent = openRun(session.state)?.started?.seq;
+  if (why) return [{ ...refusal(call, why, session, session.state.stop?.by), ...(parent === undefined ? {} : { parent }) }];
+  return [await resultEntry(call, result, session, hands, signal)];
+}
+
+interface Starting {
+  ready: () => Promise<boolean>;
+  /** It was let go. */
+  went: boolean;
+  changed: boolean;
+  /** The log did not take the start. */
+  failed: { thrown: unknown } | null;
+}
+
+function starting(call: CallState, act: Act, session: Session, hands: Hands): Starting {
+  const start: Starting = { ready, went: false, changed: false, failed: null };
+  async function ready(): Promise<boolean> {
+    const bound = boundOf(act, call, session, hands);
+    const digest = hands.ids.digest(boundText(bound));
+    start.changed = call.asked !== undefined && call.asked.digest !== digest;
+    if (start.changed) return false;
+    const { command, cwd, timeoutMs, sandbox, grants } = bound;
+    const { host } = hands;
+    const parent = session.state.step?.entry.seq ?? 0;
+    const approval = call.asked ? { approval: call.asked.approval } : {};
+    try {
+      await session.append([
+        { type: "run-started", parent, call: call.call.id, command, cwd, timeoutMs, sandbox, digest, grants, host, ...approval },
+      ]);
+    } catch (thrown) {
+      start.failed = { thrown };
+      return false;
+    }
+    start.went = session.state.stop === null;
+    return start.went;
+  }
+  return start;
+}
+
+function specOf(call: CallState, act: Act, session: Session, hands: Hands): Omit<RunSpec, "command" | "timeoutMs"> {
+  const { cwd, env, grants } = boundOf(act, call, session, hands);
+  const { conversation } = session;
+  return { conversation, workspace: settingOf(session, hands).path, cwd, env, grants, reach: reachOf(call), call: call.call.id };
+}
+
+function reachOf(call: CallState): Reach {
+  if (call.asked) return "approved";
+  return call.judged?.reads ? "read" : "contained";
+}
+
+async function resultEntry(call: CallState, result: RunResult, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry> {
+  const output: Output = { ...result.output };
+  const whole = wholeOf(call, result);
+  if (whole) {
+    const key = `out:${session.conversation}:${call.call.id}`;
+    try {
+      await patiently(() => hands.log.putBlob(key, whole, LIMITS.outputFileTtl), hands.clock, signal);
+      output.blob = key;
+    } catch (thrown) {
+      // The head and tail are in the log; only the file in the thread is missing.
+      hands.trace.warn("output-not-kept", { conversation: session.conversation, error: asDeckhandError(thrown).what });
+    }
+  }
+  const letGo = result.how === "cancelled" && signal.aborted;
+  const stop = session.state.stop;
+  const { notes } = hands.sandbox.carried(session.conversation, settingOf(session, hands).path);
+  return {
+    type: "run-ended",
+    parent: openRun(session.state)?.started?.seq ?? session.state.step?.entry.seq ?? 0,
+    call: call.call.id,
+    how: letGo ? "interrupted" : result.how,
+    exit: result.exit,
+    output: result.why && !output.text ? { ...output, text: result.why } : output,
+    ms: result.ms,
+    ...(result.how === "refused" ? { why: "sandbox" } : {}),
+    ...(result.how === "cancelled" && !letGo && stop ? { by: stop.by } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+    ...(result.noticed ? { noticed: result.noticed } : {}),
+    ...(result.network ? { network: result.network } : {}),
+  };
+}
+
+/** The file beside a post that cannot show everything: the output, after the command when that is long too. */
+function wholeOf(call: CallState, { output, whole }: RunResult): Uint8Array | undefined {
+  const encoder = new TextEncoder();
+  const title = visible(call.judged?.title ?? "");
+  const printed = whole ?? encoder.encode(output.text);
+  if (title.length > LIMITS.postCommand) return new Uint8Array([...encoder.encode(`$ ${title}\n`), ...printed]);
+  return whole || output.text.length > LIMITS.postOutput ? printed : undefined;
+}
+
+/** A run whose worker went away: it may or may not have happened. What it had printed may still be on this machine. */
+export function interrupted(call: CallState, session: Session, hands: Hands): NewEntry {
+  const entry = { ...ended(call.call.id, "interrupted", ""), parent: call.started?.seq ?? 0 };
+  const output = hands.sandbox.left(session.conversation, call.call.id);
+  return output ? { ...entry, output } : entry;
+}

@@ -1,0 +1,69 @@
+import { lines } from "../core/lines.ts";
+import { asDeckhandError, DeckhandError } from "../core/errors.ts";
+import type { RunOptions, RunResult, RunSpec } from "../core/ports.ts";
+import { LIMITS } from "../limits.ts";
+import { changesThatRun, INSPECT, type Inspection, protectedPaths, readInspection, refusal } from "./inspect.ts";
+import { refused, type Runs } from "./provider.ts";
+
+/** Paths of the workspace that are mounted once more: `pin` as they are, so that they stay; else read-only. */
+export interface Guarded {
+  protect: { path: string; pin: boolean }[];
+}
+
+type Run = Runs<Guarded>["run"];
+
+/**
+ * A command that may write is looked at from both sides: what later runs by itself is read-only for one that nobody
+ * approved, and what is new of that kind afterwards is told. In this process one at a time, so that what was seen
+ * before still holds; other processes wait at the lock.
+ */
+export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, options: RunOptions) => Promise<RunResult> {
+  const inLine = lines();
+  let runs = 0;
+
+  async function inspect(spec: RunSpec, signal: AbortSignal): Promise<Inspection> {
+    const { workspace } = spec;
+    const look: RunSpec = {
+      ...{ conversation: "inspect", workspace, cwd: workspace, command: INSPECT },
+      ...{ timeoutMs: LIMITS.inspectTime, reach: "read" },
+    };
+    const { printed } = await raw(look, { signal }, { protect: [] });
+    return readInspection(new TextDecoder().decode(printed.first));
+  }
+
+  async function around(spec: RunSpec, options: RunOptions): Promise<RunResult> {
+    const { signal } = options;
+    let before: Inspection;
+    try {
+      before = await inspect(spec, signal);
+    } catch (thrown) {
+      return refused(asDeckhandError(thrown));
+    }
+    if (signal.aborted) return NOT_BEGUN;
+    const contained = spec.reach === "contained";
+    const why = contained ? refusal(before) : null;
+    if (why !== null) return refused(new DeckhandError("WORKSPACE_LINKS", why));
+    const result = await run(spec, options, { protect: contained ? protectedPaths(before) : [] });
+    if (result.how === "refused") return result;
+    const noticed = [...(result.noticed ?? []), ...(await lookAfter(spec, before))];
+    return noticed.length === 0 ? result : { ...result, noticed };
+  }
+
+  /** In any case, also when the command was stopped. */
+  async function lookAfter(spec: RunSpec, before: Inspection): Promise<string[]> {
+    try {
+      return changesThatRun(before, await inspect(spec, new AbortController().signal));
+    } catch (thrown) {
+      return [`what it left that runs by itself later could not be looked at: ${asDeckhandError(thrown).what}`];
+    }
+  }
+
+  return async (spec, options) => {
+    if (spec.reach === "read" || spec.reach === "probe") return await run(spec, options, { protect: [] });
+    runs += 1;
+    const turn = inLine(spec.workspace, String(runs), async () => (options.signal.aborted ? NOT_BEGUN : await around(spec, options)));
+    return await turn;
+  };
+}
+
+const NOT_BEGUN: RunResult = { how: "cancelled", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 };

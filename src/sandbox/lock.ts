@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import type { Readable } from "node:stream";
+import type { Lock } from "./launch.ts";
+
+/** How long a lock of readers is kept after the last one, for the next; and for how long readers may join it at all. */
+const LINGER_MS = 50;
+const JOIN_MS = 1000;
+
+/** A command's part in a lock. */
+export interface Claim {
+  /** True when the lock is ours, false when it was released before. Rejects when it cannot be taken. */
+  held: Promise<boolean>;
+  /** Gives it back, or up. Twice is once. */
+  release(): void;
+}
+
+interface Taking {
+  held: Promise<boolean>;
+  end(): void;
+}
+
+/** Readers that came one after the other and share one lock. */
+interface Readers {
+  taking: Taking;
+  count: number;
+  /** When they got it. */
+  since: number | null;
+  timer: NodeJS.Timeout | null;
+}
+
+/**
+ * The locks of one runner: each is an open file that this process alone holds, so it ends with the process. Readers
+ * share one for a short while, because taking it costs a process.
+ */
+export function lockKeeper(): (lock: Lock) => Claim {
+  const readers = new Map<string, Readers>();
+  const writers = new Map<string, number>();
+
+  function drop(file: string, group: Readers): void {
+    if (readers.get(file) === group) readers.delete(file);
+    if (group.timer !== null) clearTimeout(group.timer);
+    group.taking.end();
+  }
+
+  function join(file: string): Readers {
+    const known = readers.get(file);
+    if (known !== undefined && !old(known)) return known;
+    const group: Readers = { taking: take({ file, shared: true }), count: 0, since: null, timer: null };
+    group.taking.held.then(
+      () => (group.since = performance.now()),
+      // Each of them is told; the next one tries anew.
+      () => drop(file, group),
+    );
+    readers.set(file, group);
+    return group;
+  }
+
+  function leave(file: string, group: Readers): void {
+    group.count -= 1;
+    if (group.count > 0) return;
+    const keep = readers.get(file) === group && group.since !== null && !old(group) && !writers.has(file);
+    if (keep) group.timer = setTimeout(() => drop(file, group), LINGER_MS);
+    else drop(file, group);
+  }
+
+  function read(file: string): Claim {
+    const group = join(file);
+    group.count += 1;
+    if (group.timer !== null) clearTimeout(group.timer);
+    group.timer = null;
+    return claim(group.taking.held, () => leave(file, group));
+  }
+
+  function write(file: string): Claim {
+    const group = readers.get(file);
+    if (group?.count === 0) drop(file, group);
+    writers.set(file, (writers.get(file) ?? 0) + 1);
+    const taking = take({ file, shared: false });
+    return claim(taking.held, () => {
+      const left = (writers.get(file) ?? 0) - 1;
+      if (left === 0) writers.delete(file);
+      else writers.set(file, left);
+      taking.end();
+    });
+  }
+
+  return ({ file, shared }) => (shared ? read(file) : write(file));
+}
+
+function old({ since }: Readers): boolean {
+  return since !== null && performance.now() - since > JOIN_MS;
+}
+
+function claim(taken: Promise<boolean>, giveBack: () => void): Claim {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  let released = false;
+  taken.then((yes) => resolve(yes && !released), reject);
+  return {
+    held: promise,
+    release: () => {
+      if (released) return;
+      released = true;
+      resolve(false);
+      giveBack();
+    },
+  };
+}
+
+function take({ file, shared }: Lock): Taking {
+  const how = shared ? "-s" : "-x";
+  let fd: number | null = null;
+  let child: ChildProcess | null = null;
+
+  function tool(words: string[], wait: boolean): Promise<number | null> {
+    const started = spawn(words[0] as string, words.slice(1), { stdio: ["ignore", "ignore", wait ? "pipe" : "ignore", fd as number] });
+    child = started;
+    let said = "";
+    (started.stderr as Readable | null)?.on("data", (data) => (said += String(data)));
+    return new Promise((done, fail) => {
+      started.once("error", fail);
+      started.once("close", (code) => (wait && code !== 0 && fd !== null ? fail(new Error(said || `flock: exit ${code}`)) : done(code)));
+    });
+  }
+
+  async function held(): Promise<boolean> {
+    fd = openSync(file, "r+");
+    // Most of the time nobody is in the way.
+    let code = await tool(["flock", "-n", how, "3"], false);
+    if (code !== 0 && fd !== null) code = await tool(waiting(how), true);
+    child = null;
+    return fd !== null;
+  }
+
+  return {
+    held: held(),
+    end: () => {
+      child?.kill("SIGKILL");
+      if (fd !== null) closeSync(fd);
+      fd = null;
+    },
+  };
+}
+
+/** It must not outlive us: it could wait for a long time, and then hold what nobody needs. */
+function waiting(how: string): string[] {
+  return ["setpriv", "--pdeathsig", "KILL", "/bin/sh", "-c", `[ "$PPID" = "$0" ] && exec flock ${how} 3`, String(process.pid)];
+}

@@ -1,0 +1,8 @@
+import type { Bench } from "./figure.ts";
+import { sandboxFlood } from "./sandbox-flood.ts";
+import { sandboxParallel } from "./sandbox-parallel.ts";
+import { sandboxStart } from "./sandbox-start.ts";
+import { sandboxStop } from "./sandbox-stop.ts";
+
+/** Every bench, in the order of the table. */
+export const BENCHES: Bench[] = [sandboxStart, sandboxParallel, sandboxFlood, sandboxStop];

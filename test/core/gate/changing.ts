@@ -1,0 +1,23 @@
+/** Changes something in the workspace and runs by itself all the same. */
+export const CHANGES: string[] = [
+  "echo {1.\\\n.3}",
+  "cp a b",
+  "mkdir test_output",
+  "sort -o names.txt names.txt",
+  "git commit -m 'docs: rm -rf /'",
+  "git branch new",
+  "git tag v1",
+  "npm test",
+  "sed -i s/a/b/ a.txt",
+  "echo x > a.txt",
+  "ls >| a.txt",
+  "FOO=1 ls",
+  "env FOO=1 ls",
+  "echo `date`",
+  "ls {a,b}",
+  "cat <(ls)",
+  "for f in *.ts; do cat $f; done",
+  "(ls)",
+  "ls & pwd",
+  "exec ls",
+];
