@@ -7,7 +7,8 @@ import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/er
 import type { Hands } from "./core/hands.ts";
 import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
 import type { Log } from "./core/log.ts";
-import type { Chat, Limiter, Queue, Sandbox, Tool, Trace } from "./core/ports.ts";
+import type { Chat, Limiter, Queue, Tool, Trace } from "./core/ports.ts";
+import type { Sandbox } from "./core/sandbox.ts";
 import { drainPosts } from "./core/poster.ts";
 import { redactor } from "./core/redactor.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";

@@ -15,7 +15,7 @@ import { startOwnRedis } from "./own-redis.ts";
 /** Nobody's numbers: in the demo, commands of a Deckhand that was started by root run as this user. */
 const NOBODY = 65_534;
 const APPROVE_AFTER_MS = 10_000;
-const TASK = "which git branch is this? Then create test_output with 3 files in it";
+const TASK = "which git branch is this? Then create test_output with 3 files in it, afresh";
 
 const script = conversationScript([
   {
@@ -24,8 +24,8 @@ const script = conversationScript([
       () => bash("git branch --show-current", "First the branch."),
       () =>
         bash(
-          "mkdir test_output && touch test_output/a.txt test_output/b.txt test_output/c.txt",
-          "Now the files; this changes the workspace.",
+          "rm -rf test_output && mkdir test_output && touch test_output/a.txt test_output/b.txt test_output/c.txt",
+          "Now the files, in place of any old ones.",
         ),
       ({ lastResult }) =>
         lastResult.startsWith("Not run")

@@ -4,8 +4,10 @@ import { boundText, provesNoNetwork } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import type { CallState, Refusal } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
+import { widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
 import type { Act, Tool } from "./ports.ts";
+import type { Redact } from "./redactor.ts";
 import type { Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
@@ -18,8 +20,16 @@ export function judgeCalls(calls: CallState[], session: Session, hands: Hands): 
   return calls.map(({ call }) => {
     const found = findAct(call, hands);
     if ("problem" in found) return ended(call.id, "refused", found.problem, found.why);
-    const judgement = found.tool.judge(found.act, { workspace: path, cwd, posture, realpath: hands.realpath });
-    return { type: "judged", parent: session.state.step?.entry.seq ?? 0, call: call.id, title: found.act.title, cwd, ...judgement };
+    const { grants = [], ...judgement } = found.tool.judge(found.act, { workspace: path, cwd, posture, realpath: hands.realpath });
+    return {
+      type: "judged",
+      parent: session.state.step?.entry.seq ?? 0,
+      call: call.id,
+      title: found.act.title,
+      cwd,
+      grants: grants.filter(widens),
+      ...judgement,
+    };
   });
 }
 
@@ -31,15 +41,15 @@ export function findAct(call: CallState["call"], hands: Hands): Found {
     return { problem: `There is no tool "${call.name}". The tools are: ${[...hands.tools.keys()].join(", ")}.`, why: "no-tool" };
   }
   if (call.args === null) {
-    return { problem: badArguments(call), why: "bad-arguments" };
+    return { problem: badArguments(call, hands.redact), why: "bad-arguments" };
   }
   const checked = tool.check(call.args);
   if ("problem" in checked) return { problem: `Not run: ${checked.problem}`, why: "bad-arguments" };
   return { tool, act: checked.act };
 }
 
-function badArguments(call: CallState["call"]): string {
-  return `Not run: the arguments were not one JSON object. They were: ${call.raw.slice(0, 300)}`;
+function badArguments(call: CallState["call"], redact: Redact): string {
+  return `Not run: the arguments were not one JSON object. They were: ${redact(call.raw).slice(0, 300)}`;
 }
 
 /** Arguments that came to an end but are no JSON: nobody cut them off. */
@@ -51,8 +61,11 @@ function isWholeButWrong(call: CallState["call"]): boolean {
 export async function askPerson(call: CallState, session: Session, hands: Hands): Promise<NewEntry[]> {
   const found = findAct(call.call, hands);
   const requester = session.state.turn?.requester;
-  if ("problem" in found || !requester || !call.judged) return [refusal(call, "bad-arguments", session)];
+  if ("problem" in found || !requester || !call.judged) return [refusal(call, "bad-arguments", session, hands)];
   const bound = boundOf(found.act, call, session, hands);
+  const lacking = hands.sandbox.lacks(settingOf(session, hands).path, bound.grants);
+  if (lacking !== null)
+    return [ended(call.call.id, "refused", `Not run, and nobody was asked: not available here. ${lacking}`, "not-available")];
   const approval = hands.ids.token();
   // As the card writes it: hidden letters written out can make a short command a long one.
   const whole = visible(found.act.title);
@@ -82,7 +95,7 @@ export async function askPerson(call: CallState, session: Session, hands: Hands)
 }
 
 /** What the model is told of a call that was not run. */
-export function refusal(call: CallState, why: Refusal, session: Session, by?: Person): NewEntry {
+export function refusal(call: CallState, why: Refusal, session: Session, { redact }: Pick<Hands, "redact">, by?: Person): NewEntry {
   const who = by?.name ?? "a person";
   const texts: Record<Refusal, string> = {
     cut: "Not run: your message was cut off before it was complete, so none of its calls was run. Send the call again, in smaller pieces.",
@@ -98,7 +111,7 @@ export function refusal(call: CallState, why: Refusal, session: Session, by?: Pe
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
   if (why === "cut" && isWholeButWrong(call.call))
-    return { ...ended(call.call.id, "refused", badArguments(call.call), "bad-arguments"), parent };
+    return { ...ended(call.call.id, "refused", badArguments(call.call, redact), "bad-arguments"), parent };
   return { ...ended(call.call.id, "refused", texts[why], why), parent, ...(by ? { by } : {}) };
 }
 

@@ -86,7 +86,16 @@ interface Bodies {
     reasoning?: string;
   };
   /** The gate's word on one call (`parent` = the model entry), for the folder that it will run in. */
-  judged: { call: string; verdict: Verdict; reasons: Reason[]; rule: string; title: string; reads?: boolean; cwd?: string; grants?: string[] };
+  judged: {
+    call: string;
+    verdict: Verdict;
+    reasons: Reason[];
+    rule: string;
+    title: string;
+    reads?: boolean;
+    cwd?: string;
+    grants?: string[];
+  };
   /** The request that an `ask` makes. Buttons carry only `approval`. */
   "approval-asked": {
     approval: string;

@@ -71,3 +71,11 @@ export function grantSentence(grant: Grant): string {
       return `may change ${grant.path}`;
   }
 }
+
+/** What every command sees anyway, of its own: to be granted it would change nothing. */
+const OWN = /^(?:read|write)=\/(?:bin|dev|etc|lib\w*|proc|sbin|tmp|usr)(?:\/|$)/;
+
+/** Whether a grant adds something to the sandbox. */
+export function widens(grant: string): boolean {
+  return !OWN.test(grant);
+}

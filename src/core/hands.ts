@@ -1,6 +1,7 @@
 import type { Access } from "./access.ts";
 import type { Log } from "./log.ts";
-import type { Clock, Ids, Model, Place, Sandbox, Tool, Trace } from "./ports.ts";
+import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { Redact } from "./redactor.ts";
 
 /** What a worker works with. Built once in `app.ts`. */

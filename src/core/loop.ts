@@ -33,7 +33,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, signal: Abort
     case "run":
       return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, signal));
     case "refuse":
-      return todo.calls.map((call) => refusal(call, todo.why, session, todo.by));
+      return todo.calls.map((call) => refusal(call, todo.why, session, hands, todo.by));
     case "interrupt":
       return [interrupted(todo.call, session, hands)];
     case "close-approval":

@@ -24,6 +24,7 @@ export function redactor(secrets: readonly string[]): Redact {
   const forms = [...new Set(secrets.flatMap(formsOf))].filter((form) => form.length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length);
   const known = forms.length === 0 ? null : new RegExp(forms.map(literally).join("|"), "g");
   return (text, { start = false, end = false } = {}) => {
+    if (text.length < SHORTEST_SECRET && !start && !end) return text;
     let out = known === null ? text : text.replace(known, HIDDEN);
     if (start) out = hideEnded(withoutHalf(out, forms, (form, length) => out.startsWith(form.slice(-length)), "start"));
     if (end) out = withoutHalf(out, forms, (form, length) => out.endsWith(form.slice(0, length)), "end");

@@ -6,7 +6,8 @@ import { type CallState, openRun } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
-import type { Act, Reach, RunResult, RunSpec } from "./ports.ts";
+import type { Act } from "./ports.ts";
+import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
 import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
@@ -33,7 +34,7 @@ export async function runCall(
   await session.refresh();
   const why = start.changed ? "changed" : session.state.stop && !start.went ? "cancelled" : null;
   const parent = openRun(session.state)?.started?.seq;
-  if (why) return [{ ...refusal(call, why, session, session.state.stop?.by), ...(parent === undefined ? {} : { parent }) }];
+  if (why) return [{ ...refusal(call, why, session, hands, session.state.stop?.by), ...(parent === undefined ? {} : { parent }) }];
   return [await resultEntry(call, result, session, hands, signal)];
 }
 

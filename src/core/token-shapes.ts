@@ -70,7 +70,8 @@ const KEY_LENGTH = 16_384;
 /** Hides what looks like a secret. Linear in the length of the text. */
 export function hideShapes(text: string): string {
   const plain = text.includes("-----BEGIN ") ? text.replace(KEY, HIDDEN) : text;
-  return plain.replace(TOKEN, HIDDEN).replace(IN_URL, `$1${HIDDEN}`).replace(NAMED_VALUE, `$1${HIDDEN}`);
+  const tokenless = plain.replace(TOKEN, HIDDEN).replace(NAMED_VALUE, `$1${HIDDEN}`);
+  return tokenless.includes("://") ? tokenless.replace(IN_URL, `$1${HIDDEN}`) : tokenless;
 }
 
 /** The same, at the end of a text that was cut there, for the first part of a secret. */

@@ -1,15 +1,16 @@
 import { join } from "node:path";
-import type { RunSpec } from "../core/ports.ts";
+import type { RunSpec } from "../core/sandbox.ts";
 import { type Bind, bwrapArgs, HOME, settings } from "./bwrap-args.ts";
 import { carrying, SESS } from "./carry.ts";
-import type { Cgroups } from "./cgroup.ts";
+import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { stageEtc } from "./etc.ts";
 import { checkMountPoint, conversationFolders, freshHome, lockFile, seccompFile } from "./folders.ts";
 import { openGrants } from "./grants.ts";
 import type { Guarded } from "./guard.ts";
 import type { Common, Keeper } from "./keeper.ts";
 import { commandEnv, type Lock, type RunUser, SYSTEM_PATH } from "./launch.ts";
-import type { Plan, SandboxOptions, Told } from "./provider.ts";
+import type { SandboxOptions } from "./options.ts";
+import type { Plan, Told } from "./provider.ts";
 
 /** The first descriptor for what a job opens: 3 is the seccomp program, 4 the status. */
 const FIRST_FD = 5;
@@ -19,44 +20,64 @@ const OUT_OF_MEMORY = "the machine ended a process of it, because all of it toge
 /** How a command of a conversation becomes a job: its folders, what it may see and reach, what is done afterwards. */
 export function planner(options: SandboxOptions, common: Common, keep: Keeper, groups: Cgroups | null): Plan<Guarded> {
   return async (spec, user, { protect: asked }) => {
-    const { base, tmp, home: lasting, sess } = conversationFolders(options.stateDir, spec.conversation, user);
+    const folders = conversationFolders(options.stateDir, spec.conversation, user);
+    const { base, tmp, sess } = folders;
     const { workspace, reach } = spec;
-    const approved = reach === "approved";
     // What could not be looked through is read-only as a whole.
     const whole = asked.some(({ path }) => path === ".");
     const protect = whole ? [] : asked;
-    checkMountPoint(workspace, { tmp, home: lasting });
-    const emptied = await keep.makeRoom(base, user);
-    const extra = await openGrants(spec, user, options);
-    const group = groups?.fresh();
-    const secretArgs = [...settings(carriedEnv(spec)), ...extra.secretArgs];
-    const home = approved ? freshHome(base, user) : lasting;
-    const opens = [workspace, ...protect.map(({ path }) => join(workspace, path)), ...extra.opens.map(({ path }) => path)];
-    const fd = (path: string, writable: boolean): Bind => ({ from: FIRST_FD + opens.indexOf(path), to: path, writable });
-    const binds: Bind[] = [
-      ...[own(tmp, "/tmp"), own(home, HOME), own(sess, SESS), fd(workspace, reach !== "read" && !whole)],
-      ...protect.map(({ path, pin }) => fd(join(workspace, path), pin)),
-      ...extra.opens.map(({ path, writable }) => fd(path, writable)),
-      ...extra.binds,
-    ];
-    const start = bwrapArgs({
-      ...{ enter: group?.words ?? [], user, etc: common.etc(user), binds, cwd: spec.cwd, prelude: extra.prelude },
-      env: { ...commandEnv(HOME, approved, extra.git), ...extra.env },
-      secrets: secretArgs.length > 0 ? FIRST_FD + opens.length : null,
-      command: spec.command,
-      // A command with a credential could export it for the next one, which nobody gave it to.
-      carry: reach === "probe" ? null : carrying(sess, extra.secretArgs.length === 0),
-    });
-    const finish = async (): Promise<Told> => {
-      if (approved) await keep.scrub(home, user);
-      if (reach !== "probe") keep.measure(base, user);
-      const noticed = [...emptied, ...(group?.oomKilled() === true ? [OUT_OF_MEMORY] : [])];
-      await group?.end();
-      const told = await extra.close();
-      return noticed.length > 0 ? { ...told, noticed } : told;
-    };
-    return { ...common.job(), ...start, lock: lockFor(spec, user, options), opens, secretArgs, finish };
+    checkMountPoint(workspace, folders);
+    const ends: (() => Promise<Told>)[] = [];
+    try {
+      const home = reach === "approved" ? freshHome(base, user) : folders.home;
+      if (reach === "approved") ends.push(async () => (await keep.scrub(home, user), {}));
+      const group = groups?.fresh();
+      if (group) ends.push(() => leaveGroup(group));
+      const emptied = await keep.makeRoom(base, user);
+      if (emptied.length > 0) ends.push(async () => ({ noticed: emptied }));
+      const extra = await openGrants(spec, user, options);
+      ends.push(extra.close);
+      const secretArgs = [...settings(carriedEnv(spec)), ...extra.secretArgs];
+      const opens = [workspace, ...protect.map(({ path }) => join(workspace, path)), ...extra.opens.map(({ path }) => path)];
+      const fd = (path: string, writable: boolean): Bind => ({ from: FIRST_FD + opens.indexOf(path), to: path, writable });
+      const binds: Bind[] = [
+        ...[own(tmp, "/tmp"), own(home, HOME), own(sess, SESS), fd(workspace, reach !== "read" && !whole)],
+        ...protect.map(({ path, pin }) => fd(join(workspace, path), pin)),
+        ...extra.opens.map(({ path, writable }) => fd(path, writable)),
+        ...extra.binds,
+      ];
+      const start = bwrapArgs({
+        ...{ enter: group?.words ?? [], user, etc: common.etc(user), binds, cwd: spec.cwd, prelude: extra.prelude },
+        env: { ...commandEnv(HOME, reach === "approved", extra.git), ...extra.env },
+        secrets: secretArgs.length > 0 ? FIRST_FD + opens.length : null,
+        command: spec.command,
+        // A command with a credential could export it for the next one, which nobody gave it to.
+        carry: reach === "probe" ? null : carrying(sess, extra.secretArgs.length === 0),
+      });
+      if (reach !== "probe") ends.push(async () => (keep.measure(base, user), {}));
+      return { ...common.job(), ...start, lock: lockFor(spec, user, options), opens, secretArgs, finish: () => finish(ends) };
+    } catch (thrown) {
+      await finish(ends);
+      throw thrown;
+    }
   };
+}
+
+async function finish(ends: (() => Promise<Told>)[]): Promise<Told> {
+  const noticed: string[] = [];
+  let told: Told = {};
+  for (const end of ends) {
+    const one = await end();
+    noticed.push(...(one.noticed ?? []));
+    told = { ...told, ...one };
+  }
+  return noticed.length > 0 ? { ...told, noticed } : told;
+}
+
+async function leaveGroup(group: Cgroup): Promise<Told> {
+  const told = group.oomKilled() ? { noticed: [OUT_OF_MEMORY] } : {};
+  await group.end();
+  return told;
 }
 
 function own(from: string, to: string): Bind {

@@ -1,16 +1,18 @@
 import { join } from "node:path";
-import type { Carried, Sandbox, SandboxReport } from "../core/ports.ts";
+import type { Carried, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { proxyEnv } from "./bridge.ts";
 import { HOME } from "./bwrap-args.ts";
 import { commonParts, planner } from "./bwrap-plan.ts";
 import { readCarried } from "./carry.ts";
 import { openCgroups } from "./cgroup.ts";
 import { folderOf } from "./folders.ts";
+import { lacks } from "./grants.ts";
 import { type Guarded, guarded } from "./guard.ts";
 import { keeper } from "./keeper.ts";
 import { commandEnv } from "./launch.ts";
 import { HELD, probe } from "./probes.ts";
-import { createRun, type SandboxOptions } from "./provider.ts";
+import type { SandboxOptions } from "./options.ts";
+import { createRun } from "./provider.ts";
 
 /** Commands in bubblewrap: no network, no host files but /usr and the workspace, nothing left afterwards. */
 export function bwrapSandbox(options: SandboxOptions): Sandbox {
@@ -31,6 +33,7 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
       if (user === null) return { cwd: workspace, env: {}, notes: [] };
       return withoutSecrets(readCarried(join(folderOf(options.stateDir, conversation, user), "sess"), workspace, GIVEN), options);
     },
+    lacks: (workspace, grants) => lacks(workspace, grants, options),
     left,
     dispose: keep.dispose,
     tidy: keep.tidy,
@@ -46,7 +49,7 @@ function badged(report: SandboxReport, workspace: string, { extras }: SandboxOpt
 }
 
 /** Variables that a command gets without having carried them. */
-const GIVEN = { ...commandEnv(HOME), ...proxyEnv() };
+const GIVEN = { ...commandEnv(HOME, true), ...proxyEnv() };
 
 /** A granted credential is for one run: a copy of it is not for the next. */
 function withoutSecrets({ env, ...rest }: Carried, { secrets = [] }: SandboxOptions): Carried {

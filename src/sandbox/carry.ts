@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
-import type { Carried } from "../core/ports.ts";
+import type { Carried } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { keepable, readExports } from "./variables.ts";
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync, readFileSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { constants as system } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { type Capture, capture, liveFeed } from "./capture.ts";
 import { READY } from "./launch.ts";
 import type { Claim } from "./lock.ts";
 import type { Ended, Job } from "./messages.ts";
+import { startOf } from "./orphans.ts";
 import type { OutputPipe } from "./pipes.ts";
 import { startJob } from "./start.ts";
 
@@ -159,6 +160,7 @@ function hearStatus(life: Life, child: ChildProcess, data: string): void {
   if (inner === undefined || life.inner !== null) return;
   life.inner = Number(inner);
   life.hear.alive([child.pid as number, life.inner]);
+  life.claim?.mark(life.inner);
   if (life.reason !== null) kill(life.inner);
   stand(life);
 }
@@ -219,15 +221,8 @@ function leave(life: Life, child: ChildProcess, pipe: OutputPipe): void {
 
 /** With the first process inside everything inside has ended. It may be a moment behind when the one outside was ended first. */
 async function gone(inner: number | null): Promise<void> {
-  for (const until = performance.now() + LIMITS.stopGrace; inner !== null && performance.now() < until && isThere(inner); ) await wait(2);
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return false;
-  }
+  for (const until = performance.now() + LIMITS.stopGrace; inner !== null && performance.now() < until && startOf(inner) !== null; )
+    await wait(2);
 }
 
 function verdict(life: Life): Ended {

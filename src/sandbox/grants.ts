@@ -1,24 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { DeckhandError } from "../core/errors.ts";
+import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { type Grant, parseGrant } from "../core/grants.ts";
-import type { RunResult, RunSpec } from "../core/ports.ts";
+import type { RunResult, RunSpec } from "../core/sandbox.ts";
 import { bridgePrelude, PROXY_SOCKET, proxyEnv } from "./bridge.ts";
 import type { Bind } from "./bwrap-args.ts";
 import { type Credential, gitCredentialEnv } from "./credentials.ts";
 import type { RunUser } from "./launch.ts";
-import { checkPathGrant } from "./path-grants.ts";
+import { checkPathGrant, type PathGrantOptions } from "./path-grants.ts";
 import { openProxy, type ProxyOptions } from "./proxy.ts";
-import type { SandboxOptions } from "./provider.ts";
-
-/** What a workspace's configuration gives to each of its commands, and what it may give to an approved one. */
-export interface WorkspaceExtras {
-  /** Folders that commands may read, such as a toolchain. */
-  read: readonly string[];
-  /** Hosts that commands may connect to without asking. */
-  network: readonly { host: string; port: number }[];
-  credentials: Readonly<Record<string, Credential & { value: string }>>;
-}
+import type { SandboxOptions, WorkspaceExtras } from "./options.ts";
 
 /** What one run gets beyond the sandbox that every command gets. */
 export interface Extra {
@@ -41,8 +32,7 @@ export async function openGrants(spec: RunSpec, user: RunUser, options: SandboxO
   const own = options.extras?.get(spec.workspace) ?? NOTHING;
   const grants = (spec.grants ?? []).map(parseGrant);
   if (grants.length > 0 && spec.reach !== "approved") throw new DeckhandError("GRANT_REFUSED", "only an approved command gets more");
-  const others = [...(options.extras?.keys() ?? [])].filter((path) => path !== spec.workspace);
-  const limits = { stateDir: options.stateDir, apart: options.apart ?? [], workspaces: others };
+  const limits = limitsOf(spec.workspace, options);
   const opens = [
     ...own.read.map((path) => ({ path: checkPathGrant(path, limits), writable: false })),
     ...grants.flatMap((grant) =>
@@ -63,6 +53,24 @@ export async function openGrants(spec: RunSpec, user: RunUser, options: SandboxO
     prelude: network?.prelude ?? "",
     close: async () => (network === null ? {} : await network.close()),
   };
+}
+
+/** Why these grants cannot be given in this workspace; null when they can. */
+export function lacks(workspace: string, grants: readonly string[], options: SandboxOptions): string | null {
+  try {
+    const own = options.extras?.get(workspace) ?? NOTHING;
+    for (const grant of grants.map(parseGrant)) {
+      if (grant.kind === "credential") credentialOf(grant.name, own);
+      if (grant.kind === "read" || grant.kind === "write") checkPathGrant(grant.path, limitsOf(workspace, options));
+    }
+    return null;
+  } catch (thrown) {
+    return asDeckhandError(thrown).what;
+  }
+}
+
+function limitsOf(workspace: string, { stateDir, apart = [], extras }: SandboxOptions): PathGrantOptions {
+  return { stateDir, apart, workspaces: [...(extras?.keys() ?? [])].filter((path) => path !== workspace) };
 }
 
 function hostOf(grant: Grant): ProxyOptions["allows"] {

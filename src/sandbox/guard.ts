@@ -1,6 +1,6 @@
 import { lines } from "../core/lines.ts";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
-import type { RunOptions, RunResult, RunSpec } from "../core/ports.ts";
+import type { RunOptions, RunResult, RunSpec } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { changesThatRun, INSPECT, type Inspection, protectedPaths, readInspection, refusal } from "./inspect.ts";
 import { refused, type Runs } from "./provider.ts";

@@ -1,22 +1,35 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Lock } from "./launch.ts";
+import { startOf } from "./orphans.ts";
 
 /** How long a lock of readers is kept after the last one, for the next; and for how long readers may join it at all. */
 const LINGER_MS = 50;
 const JOIN_MS = 1000;
 
+/** How long the last command's end is waited for, when its runner died before it; the kernel needs milliseconds. */
+const ENDING_MS = 5000;
+const MARK_BYTES = 40;
+
 /** A command's part in a lock. */
 export interface Claim {
   /** True when the lock is ours, false when it was released before. Rejects when it cannot be taken. */
   held: Promise<boolean>;
+  /**
+   * Names the process with whose end everything of a command has ended. Should the runner die, the lock is free a moment
+   * before that: whoever has it next waits for it.
+   */
+  mark(pid: number): void;
   /** Gives it back, or up. Twice is once. */
   release(): void;
 }
 
 interface Taking {
   held: Promise<boolean>;
+  mark(pid: number): void;
   end(): void;
 }
 
@@ -69,7 +82,12 @@ export function lockKeeper(): (lock: Lock) => Claim {
     group.count += 1;
     if (group.timer !== null) clearTimeout(group.timer);
     group.timer = null;
-    return claim(group.taking.held, () => leave(file, group));
+    // What only reads is in nobody's way.
+    return claim(
+      group.taking.held,
+      () => {},
+      () => leave(file, group),
+    );
   }
 
   function write(file: string): Claim {
@@ -77,7 +95,7 @@ export function lockKeeper(): (lock: Lock) => Claim {
     if (group?.count === 0) drop(file, group);
     writers.set(file, (writers.get(file) ?? 0) + 1);
     const taking = take({ file, shared: false });
-    return claim(taking.held, () => {
+    return claim(taking.held, taking.mark, () => {
       const left = (writers.get(file) ?? 0) - 1;
       if (left === 0) writers.delete(file);
       else writers.set(file, left);
@@ -92,12 +110,13 @@ function old({ since }: Readers): boolean {
   return since !== null && performance.now() - since > JOIN_MS;
 }
 
-function claim(taken: Promise<boolean>, giveBack: () => void): Claim {
+function claim(taken: Promise<boolean>, mark: (pid: number) => void, giveBack: () => void): Claim {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   let released = false;
   taken.then((yes) => resolve(yes && !released), reject);
   return {
     held: promise,
+    mark,
     release: () => {
       if (released) return;
       released = true;
@@ -129,17 +148,29 @@ function take({ file, shared }: Lock): Taking {
     let code = await tool(["flock", "-n", how, "3"], false);
     if (code !== 0 && fd !== null) code = await tool(waiting(how), true);
     child = null;
+    for (const until = performance.now() + ENDING_MS; fd !== null && isMarked(fd); await wait(5)) {
+      if (performance.now() > until) throw new Error("flock: what an earlier command left does not end");
+    }
     return fd !== null;
   }
 
   return {
     held: held(),
+    mark: (pid) => {
+      if (fd !== null) writeSync(fd, `${pid} ${startOf(pid)}`.padEnd(MARK_BYTES), 0);
+    },
     end: () => {
       child?.kill("SIGKILL");
       if (fd !== null) closeSync(fd);
       fd = null;
     },
   };
+}
+
+function isMarked(fd: number): boolean {
+  const bytes = Buffer.alloc(MARK_BYTES);
+  const [, pid, start] = /^(\d+) (\d+)/.exec(bytes.toString("latin1", 0, readSync(fd, bytes, 0, MARK_BYTES, 0))) ?? [];
+  return pid !== undefined && startOf(Number(pid)) === start;
 }
 
 /** It must not outlive us: it could wait for a long time, and then hold what nobody needs. */

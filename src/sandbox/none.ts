@@ -1,9 +1,10 @@
 import { asDeckhandError } from "../core/errors.ts";
-import type { RunSpec, Sandbox, SandboxReport } from "../core/ports.ts";
+import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
 import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
-import { createRun, type Planned, type SandboxOptions } from "./provider.ts";
+import type { SandboxOptions } from "./options.ts";
+import { createRun, type Planned } from "./provider.ts";
 import { checkWorkspace } from "./workspace.ts";
 
 /** What every thread shows when there is no wall around commands. */
@@ -48,6 +49,8 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     run: (spec, how) => runs.run(spec, how, null),
     selfTest,
     carried: (_, workspace) => ({ cwd: workspace, env: {}, notes: [] }),
+    // There is nothing that a command could not reach anyway.
+    lacks: () => null,
     left: runs.left,
     dispose: async () => {},
     tidy: async () => {},

@@ -1,24 +1,48 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * When worker and runner are killed in the very millisecond in which bubblewrap starts, its first child waits for
- * ever, before it has set anything up. Gives those of this state folder; a healthy one has a runner or bwrap as parent.
+ * When a runner is killed in the very millisecond in which bubblewrap starts, bubblewrap's first child waits for ever,
+ * before it has set anything up. Gives those of this state folder, and what is on the way to become one: a healthy one
+ * comes from a runner. `dead`: the folder of a runner that is gone; whatever still goes by its words is a copy of it, made
+ * to become something else.
  */
-export function orphans(stateDir: string): number[] {
+export function orphans(stateDir: string, dead?: string): number[] {
   return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && isOrphan(name, stateDir))
+    .filter((name) => /^\d+$/.test(name) && isOrphan(name, stateDir, dead))
     .map(Number);
 }
 
-function isOrphan(pid: string, stateDir: string): boolean {
+function isOrphan(pid: string, stateDir: string, dead: string | undefined): boolean {
   try {
-    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    const words = wordsOf(pid);
+    if (dead !== undefined && words.includes(dead)) return true;
     if (words[0] !== "bwrap" || !words.some((word) => word.startsWith(`${stateDir}/c/`))) return false;
-    const parent = /\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
-    const [starter, ...rest] = readFileSync(`/proc/${parent}/cmdline`, "utf8").split("\0");
-    return starter !== "bwrap" && !rest.some((word) => word.endsWith("/runner-main.ts"));
+    let from = parentOf(pid);
+    while (wordsOf(from)[0] === "bwrap") from = parentOf(from);
+    return !wordsOf(from).some((word) => word.endsWith("/runner-main.ts"));
   } catch {
     // It ended while we looked.
     return false;
   }
+}
+
+/** When a process was started, in ticks since the machine's start; null when it has ended. */
+export function startOf(pid: number): string | null {
+  try {
+    // The name in the second field may hold blanks; the 3rd is the state, the 22nd the start.
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return /[ZX]/.test(fields[0] ?? "X") ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+function wordsOf(pid: string): string[] {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+}
+
+function parentOf(pid: string): string {
+  return /\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1] ?? "";
 }

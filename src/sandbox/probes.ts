@@ -4,10 +4,10 @@ import { readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
-import type { Sandbox, SandboxReport } from "../core/ports.ts";
+import type { Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { commandEnv } from "./launch.ts";
 import { prepareState } from "./folders.ts";
-import type { SandboxOptions } from "./provider.ts";
+import type { SandboxOptions } from "./options.ts";
 import { closedTo } from "./user.ts";
 import { checkWorkspace } from "./workspace.ts";
 

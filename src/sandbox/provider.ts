@@ -3,31 +3,17 @@ import { randomUUID } from "node:crypto";
 import { join, normalize } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { shape } from "../core/output.ts";
-import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/ports.ts";
+import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/sandbox.ts";
 import { redactor } from "../core/redactor.ts";
 import { LIMITS } from "../limits.ts";
 import { prepareState, spoolFile } from "./folders.ts";
 import { diagnose } from "./host.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
-import type { WorkspaceExtras } from "./grants.ts";
 import { liveText } from "./live.ts";
 import { type Job, MOVED } from "./messages.ts";
-import type { ProxyOptions } from "./proxy.ts";
+import type { SandboxOptions } from "./options.ts";
 import { createRunner, type Ran, RUNNER_DIED, type Runner, takeSpool } from "./runner.ts";
-import { checkPlace, checkWorkspace, contains, type WorkspaceOptions } from "./workspace.ts";
-
-export interface SandboxOptions extends WorkspaceOptions {
-  /** Values that no output may show. */
-  secrets?: string[];
-  /** Output beyond this many bytes ends a command. */
-  floodBytes?: number;
-  /** By workspace path. Every workspace is there, with or without extras. */
-  extras?: ReadonlyMap<string, WorkspaceExtras>;
-  /** How names are looked up and which addresses count as public; for tests. */
-  network?: Pick<ProxyOptions, "lookup" | "isPublic">;
-  /** Hears of what failed without harm to any command. */
-  warn?: (event: string, fields: Record<string, unknown>) => void;
-}
+import { checkPlace, checkWorkspace, contains } from "./workspace.ts";
 
 export type Told = Pick<RunResult, "network" | "noticed">;
 
@@ -62,21 +48,7 @@ export interface Runs<Extra> {
 export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Runs<Extra> {
   const users = rememberUsers(options);
   const redact = redactor(options.secrets ?? []);
-  let runner: Runner | null = null;
-  let closed = false;
-
-  function started(): Runner {
-    if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
-    if (runner === null) {
-      prepareState(options.stateDir);
-      runner = createRunner({
-        folder: join(options.stateDir, "run"),
-        cache: join(options.stateDir, "cache"),
-        path: options.path ?? SYSTEM_PATH,
-      });
-    }
-    return runner;
-  }
+  const { started, close } = lazyRunner(options);
 
   async function raw(spec: RunSpec, { signal, onChunk, ready }: RunOptions, extra: Extra): Promise<Ran & Told> {
     checkSpec(spec);
@@ -115,6 +87,23 @@ export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Ru
       return first.length === 0 ? null : shape({ first, last: new Uint8Array(), total: first.length, broken: true }, redact).output;
     },
     userOf: users.known,
+    close,
+  };
+}
+
+/** The runner starts with the first command. After `close` there is none, and asking for it throws. */
+function lazyRunner(options: SandboxOptions): { started(): Runner; close(): Promise<void> } {
+  let runner: Runner | null = null;
+  let closed = false;
+  return {
+    started: () => {
+      if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
+      if (runner !== null) return runner;
+      prepareState(options.stateDir);
+      const folder = (name: string): string => join(options.stateDir, name);
+      runner = createRunner({ folder: folder("run"), cache: folder("cache"), path: options.path ?? SYSTEM_PATH });
+      return runner;
+    },
     close: async () => {
       closed = true;
       await runner?.close();

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
+import { orphans } from "./orphans.ts";
 import { AGAIN, type Ended, type FromRunner, type Job, type ToRunner } from "./messages.ts";
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
@@ -202,9 +203,20 @@ async function bury({ folder, calls, up }: Started, why: string): Promise<void> 
     signalTo(pid, "SIGKILL");
   }
   for (const until = Date.now() + LEFTOVERS_MS; pids.length > 0 && Date.now() < until && someRun(pids); ) await wait(5);
+  await endOrphans(folder);
   // One that never came up has started nothing.
   for (const call of left) call.end(unknown(up ? "interrupted" : "refused", `${RUNNER_DIED} ${why}`, takeSpool(call.spool)));
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** What it had just started, and not told of. */
+async function endOrphans(folder: string): Promise<void> {
+  for (let quiet = 0; quiet < 3; quiet += 1) {
+    const found = orphans(dirname(dirname(folder)), folder);
+    for (const pid of found) signalTo(pid, "SIGKILL");
+    if (found.length > 0) quiet = 0;
+    await wait(5);
+  }
 }
 
 function signalTo(pid: number, signal: NodeJS.Signals): void {

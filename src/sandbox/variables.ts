@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Carried } from "../core/ports.ts";
+import type { Carried } from "../core/sandbox.ts";
 
 /** Of bash's own: made anew for each command. */
 const BASH_OWN = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
@@ -79,7 +79,9 @@ export function keepable(
   const news = [...exported].filter(([name, value]) => !BASH_OWN.has(name) && value !== given[name]);
   const kept = news.flatMap(([name, value]): [string, string][] => (value !== null && may(name, value) ? [[name, value]] : []));
   const env = Object.fromEntries(kept);
-  const dropped = news.flatMap(([name]) => (name === "PATH" || Object.hasOwn(env, name) ? [] : [name]));
+  // How many settings Git is given differs from run to run.
+  const ours = (name: string): boolean => name === "PATH" || name.startsWith("GIT_CONFIG_");
+  const dropped = news.flatMap(([name]) => (ours(name) || Object.hasOwn(env, name) ? [] : [name]));
   const notes: string[] = [];
   if (dropped.length > 0)
     notes.push(`Not kept for the next command: ${listed(dropped)}. Set such variables in the command that needs them.`);

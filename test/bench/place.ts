@@ -1,4 +1,4 @@
-import type { Reach, RunResult, Sandbox } from "../../src/core/ports.ts";
+import type { Reach, RunResult, Sandbox } from "../../src/core/sandbox.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 

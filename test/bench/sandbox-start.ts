@@ -1,4 +1,4 @@
-import type { Reach } from "../../src/core/ports.ts";
+import type { Reach } from "../../src/core/sandbox.ts";
 import { bare, bareBwrap, BASH_TRUE } from "./bare.ts";
 import { type Bench, type Figure, inTurn, median, spread, timed } from "./figure.ts";
 import { benchPlace } from "./place.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Entry } from "../../src/core/entry.ts";
 import { resultText } from "../../src/core/prompt.ts";
-import type { RunResult } from "../../src/core/ports.ts";
+import type { RunResult } from "../../src/core/sandbox.ts";
 import { openSandbox } from "./place.ts";
 
 /** A worker of its own: its memory is its own, and only the sandbox is in it. Says how long each command took. */

@@ -26,9 +26,9 @@ describe.concurrent("deckhand demo", () => {
     const { env, leftovers } = corner();
     const { code, stdout, stderr } = await deckhand(["demo"], { env });
     expect(stdout).toMatch(/\| \$ git branch --show-current\n {6}\| main\n/);
-    expect(stdout).toMatch(/\| mkdir test_output && touch [\s\S]*\[ Approve \] {2}\[ Deny \]/);
+    expect(stdout).toMatch(/\| rm -rf test_output && mkdir test_output && touch [\s\S]*\[ Approve \] {2}\[ Deny \]/);
     expect(stdout).toMatch(/Approved by Ann · .* UTC/);
-    expect(stdout).toMatch(/\| \$ mkdir test_output && touch .*\n {4}\(no output\) · exit 0/);
+    expect(stdout).toMatch(/\| \$ rm -rf test_output && mkdir test_output && touch .*\n {4}\(no output\) · exit 0/);
     expect(stdout).toMatch(/\| -rw.* c\.txt\n/);
     expect(stdout).toMatch(/The branch is \*\*main\*\*, and `test_output` now holds 3 files/);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -47,7 +47,7 @@ describe.concurrent("deckhand demo", () => {
     const { code, stdout } = await running.ended;
     expect(stdout.match(/Denied by Ann/g)).toHaveLength(2);
     expect(stdout).toMatch(/I made no files, because you did not approve it\./);
-    expect(stdout).not.toMatch(/\| \$ mkdir/);
+    expect(stdout).not.toMatch(/\| \$ rm/);
     expect(code).toBe(0);
     expect(leftovers()).toEqual([]);
   });

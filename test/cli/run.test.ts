@@ -19,11 +19,11 @@ beforeAll(async () => {
       { when: /list|列出/, steps: [() => bash("ls -A"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       {
         when: /make (\w+)/,
-        steps: [() => bash("echo hello > made && cat made", "I make it."), ({ lastResult }) => say(`Result: ${lastResult}`)],
+        steps: [() => bash("rm -f old; echo hello > made && cat made", "I make it."), ({ lastResult }) => say(`Result: ${lastResult}`)],
       },
       { when: /reboot/, steps: [() => bash("sudo reboot"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       { when: /sleep/, steps: [() => bash(LONG), ({ lastResult }) => say(`Result: ${lastResult}`)] },
-      { when: /two things/, steps: [() => bash("touch one"), () => bash("touch two"), () => say("both")] },
+      { when: /two things/, steps: [() => bash("rm -f 1; touch one"), () => bash("rm -f 2; touch two"), () => say("both")] },
     ]),
   );
   env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "scripted", DECKHAND_STATE: place.stateDir };
@@ -100,7 +100,7 @@ describe("deckhand run", () => {
   test("shows each command with its output, and the answer", async () => {
     const { code, stdout, stderr } = await run("--approve", "auto", "make something");
     expect(stdout).toMatch(
-      /^I make it\.\n\? echo hello > made && cat made\n {2}why I ask: .+\n {2}where: .+ · sandboxed: .+\n {2}Approved by you · .+\n\$ echo hello > made && cat made\nhello\n {2}\[exit 0, \d+\.\d s\]\n\nResult: hello/,
+      /^I make it\.\n\? rm -f old; echo hello > made && cat made\n {2}why I ask: .+\n {2}where: .+ · sandboxed: .+\n {2}Approved by you · .+\n\$ rm -f old; echo hello > made && cat made\nhello\n {2}\[exit 0, \d+\.\d s\]\n\nResult: hello/,
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
@@ -168,7 +168,7 @@ describe("interrupted", () => {
     await running.says(/Run it\? \[y\/N\] /);
     running.type("\x03");
     const { code, stdout } = await running.ended;
-    expect(stdout).not.toMatch(/\$ echo|Denied|Something went wrong/);
+    expect(stdout).not.toMatch(/\$ rm|Denied|Something went wrong/);
     expect(code).toBe(130);
   });
 

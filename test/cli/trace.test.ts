@@ -17,9 +17,9 @@ beforeAll(async () => {
         when: /rebuild/,
         steps: [
           () => bash("ls", "First a look."),
-          () => bash("echo built > out.txt && cat out.txt"),
+          () => bash("rm -f x; echo built > out.txt && cat out.txt"),
           () => bash("rm -r old"),
-          () => bash(`echo begun > begun.txt; ${LONG}`),
+          () => bash(`rm -f x; echo begun > begun.txt; ${LONG}`),
           () => say("Built, but I cannot tell how far the last command came."),
         ],
       },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Sandbox } from "../../src/core/ports.ts";
+import type { Sandbox } from "../../src/core/sandbox.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { noneSandbox } from "../../src/sandbox/none.ts";

@@ -110,6 +110,23 @@ describe("the gate and the place", () => {
     expect(codesOf("cat /home/u/proj/x")).toEqual([]);
   });
 
+  it("does not take what lies beside a workspace in /tmp for a part of /tmp", () => {
+    const inTmp = { ...place, workspace: "/tmp/ws", cwd: "/tmp/ws" };
+    expect(codesOf("cat ../other/x", inTmp)).toEqual(["outside"]);
+    expect(codesOf("cd .. && ls", inTmp)).toContain("outside");
+    expect(codesOf("mkdir -p /tmp/scratch && cd /tmp/scratch && touch a", inTmp)).toEqual([]);
+  });
+
+  it("looks up at most 64 paths for a line and asks when there are more", () => {
+    let looks = 0;
+    const counting: Place = { ...place, realpath: (path) => ((looks += 1), path) };
+    expect(judge("cat a b c a b c", counting).verdict).toBe("auto");
+    expect(looks).toBeLessThanOrEqual(6);
+    looks = 0;
+    expect(judge(`cat ${Array.from({ length: 100 }, (_, at) => `f${at}`).join(" ")}`, counting).verdict).toBe("ask");
+    expect(looks).toBeLessThanOrEqual(64);
+  });
+
   it("refuses to delete a folder above the workspace wherever the workspace is", () => {
     const deep = { ...place, workspace: "/data/teams/a/proj", cwd: "/data/teams/a/proj" };
     expect(judge("rm -rf /data/teams", deep).verdict).toBe("deny");

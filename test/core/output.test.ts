@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytesBehind } from "../../src/core/cut.ts";
+import { bytesBehind, utf8 } from "../../src/core/cut.ts";
 import { shape } from "../../src/core/output.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { LIMITS } from "../../src/limits.ts";
@@ -68,6 +68,7 @@ describe("shape", () => {
         // A note after a line without end begins a new one.
         expect([0, 1]).toContain(bytesBehind(output.text) - kept.total);
         expect(bytesOf(output.text)).toBeLessThanOrEqual(KEPT);
+        expect(utf8(output.text)).toBe(bytesOf(output.text));
         expect(output.text.isWellFormed()).toBe(true);
         expect(whole === undefined).toBe(output.omitted === 0 && output.text.length <= LIMITS.postOutput);
         if (whole) expect([0, 1]).toContain(bytesBehind(text(whole)) - kept.total);

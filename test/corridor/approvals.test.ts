@@ -15,7 +15,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
         { when: /^\w+: no, list/, steps: [() => bash("ls"), () => say("listed instead")] },
         {
           when: /append (\w+)/,
-          steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)],
+          steps: [() => bash("rm -f old; echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)],
         },
         { when: /reboot/, steps: [() => bash("sudo reboot"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
         { when: /fetch/, steps: [() => bash("curl http://x.example"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
@@ -42,7 +42,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     test("waits with the whole command, the reason and the place on its card, and runs once when it is approved", async () => {
       const { said, card } = await ask("C1");
       expect(cardText(said, card)).toMatch(
-        /May I run this for Ann\?\n {2}\| echo ran >> effect\.txt\nWhy I ask: .+\nWhere: workspace api .*sandboxed: no network, workspace only/,
+        /May I run this for Ann\?\n {2}\| rm -f old; echo ran >> effect\.txt\nWhy I ask: .+\nWhere: workspace api .*sandboxed: no network, workspace only/,
       );
       expect(existsSync(join(deck.workspace, "effect.txt"))).toBe(false);
       await said.press("approve", "U2");
@@ -111,7 +111,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     test("expires as a decision of its own", async () => {
       const short = await openCorridor({
         platform,
-        rules: [{ when: /append/, steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }) => say(lastResult)] }],
+        rules: [{ when: /append/, steps: [() => bash("rm -f old; echo ran >> effect.txt"), ({ lastResult }) => say(lastResult)] }],
         env: { DECKHAND_APPROVAL_HOURS: "0.0003" },
       });
       try {

@@ -18,7 +18,10 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       twin: { retryDelaysMs: [0, 1_000, 5_000] },
       rules: [
         { when: /hide it/, steps: [() => bash(hiding), ({ lastResult }) => say(lastResult)] },
-        { when: /think long/, steps: [() => slowly("echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+        {
+          when: /think long/,
+          steps: [() => slowly("rm -f old; echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)],
+        },
         { when: /no, just greet/, steps: [() => say("hello instead")] },
       ],
     });

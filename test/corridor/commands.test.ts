@@ -9,12 +9,13 @@ describe.each(PLATFORMS)("on %s", (platform) => {
 
   /** Each task runs one command; the answer repeats its result. */
   const COMMANDS: Record<string, string | [string, number]> = {
-    fail: "ls /nowhere",
+    fail: "ls nowhere",
     silence: "true",
     flood: "yes 0123456789abcdef | head -c 50000000",
     input: "cat; echo over",
     timeout: ["(sleep 300 &) ; echo begun; sleep 300", 2],
     sleep: "sleep 60",
+    removal: "rm -f old",
   };
 
   beforeAll(async () => {
@@ -100,7 +101,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     });
 
     test("while an approval waits closes the card", async () => {
-      const said = await deck.mention("run flood", { channel: "C8" });
+      const said = await deck.mention("run removal", { channel: "C8" });
       const card = await said.shows(/\[ Approve \]/);
       await deck.say("stop", { channel: "C8", thread: said.root });
       await said.shows(/Stopped by Ann\. Not run: /);

@@ -9,7 +9,7 @@ let deck: Corridor;
 beforeAll(async () => {
   const approvers = "slack:U1,slack:U2,slack:*";
   deck = await openCorridor({
-    rules: [{ when: /append/, steps: [() => bash("echo ran >> effect.txt")] }],
+    rules: [{ when: /append/, steps: [() => bash("rm -f old; echo ran >> effect.txt")] }],
     env: { DECKHAND_APPROVERS: approvers },
   });
 });

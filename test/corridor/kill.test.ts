@@ -36,9 +36,13 @@ const WORDS = Object.keys(PLAYS);
 const rulesOf = (word: string): Rule[] => [
   {
     when: new RegExp(`begin ${word}$`),
-    steps: [() => bash(`echo ${word} looks; sleep 0.5`), () => bash(`echo ${word} >> fx.txt; sleep 0.3`), () => say(`${word} has begun`)],
+    steps: [
+      () => bash(`echo ${word} looks; sleep 0.5`),
+      () => bash(`rm -f old; echo ${word} >> fx.txt; sleep 0.3`),
+      () => say(`${word} has begun`),
+    ],
   },
-  { when: new RegExp(`more ${word}$`), steps: [() => bash(`echo ${word}-denied >> fx.txt`), () => say(`${word} went on`)] },
+  { when: new RegExp(`more ${word}$`), steps: [() => bash(`rm -f old; echo ${word}-denied >> fx.txt`), () => say(`${word} went on`)] },
   { when: new RegExp(`wait ${word}$`), steps: [() => bash("sleep 31"), () => say("never said")] },
 ];
 

@@ -11,7 +11,7 @@ const flood = (word: string): Rule => ({
   when: new RegExp(`flood ${word}$`),
   steps: [
     () => ({ calls: range(12).map((n) => ({ name: "bash", args: { command: `echo ${word} no ${n}` } })) }),
-    () => bash(`echo ${word}-asked >> fx.txt`),
+    () => bash(`rm -f old; echo ${word}-asked >> fx.txt`),
     () => bash(`echo ${word} last`),
     () => say(`the flood ${word} is over`),
   ],
@@ -19,7 +19,7 @@ const flood = (word: string): Rule => ({
 
 const short = (word: string): Rule => ({
   when: new RegExp(`short ${word}$`),
-  steps: [() => bash(`echo ${word}-asked >> fx.txt`), () => bash(`echo ${word} last`), () => say(`${word} is answered`)],
+  steps: [() => bash(`rm -f old; echo ${word}-asked >> fx.txt`), () => bash(`echo ${word} last`), () => say(`${word} is answered`)],
 });
 
 const rules = [flood("big"), short("one"), short("two")];

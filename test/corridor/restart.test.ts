@@ -8,11 +8,14 @@ import { processesWith } from "../support/workspace.ts";
 const rules = [
   {
     when: /append/,
-    steps: [() => bash("echo ran >> effect.txt"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
+    steps: [() => bash("rm -f old; echo ran >> effect.txt"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
   },
   {
     when: /sleep/,
-    steps: [() => bash("echo ran >> effect.txt; sleep 47"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
+    steps: [
+      () => bash("rm -f old; echo ran >> effect.txt; sleep 47"),
+      ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`),
+    ],
   },
   { when: /hello/, steps: [() => say("hello back")] },
 ];

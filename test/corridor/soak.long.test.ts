@@ -22,12 +22,15 @@ const rulesOf = (word: string): Rule[] => [
     when: new RegExp(`begin ${word}$`),
     steps: [
       () => ({ ...bash(`echo ${word} looks; sleep 0.3`), delayMs: 200 }),
-      () => ({ ...bash(`echo ${word}-a >> fx.txt; sleep 0.4`, `now ${word}`), delayMs: 300 }),
+      () => ({ ...bash(`rm -f old; echo ${word}-a >> fx.txt; sleep 0.4`, `now ${word}`), delayMs: 300 }),
       () => ({ calls: [`echo ${word} twice`, `echo ${word}-b >> fx.txt`].map((command) => ({ name: "bash", args: { command } })) }),
       () => ({ ...say(`${word} has begun`), delayMs: 200 }),
     ],
   },
-  { when: new RegExp(`more ${word}$`), steps: [() => bash(`echo ${word}-c >> fx.txt; sleep 0.2`), () => say(`${word} went on`)] },
+  {
+    when: new RegExp(`more ${word}$`),
+    steps: [() => bash(`rm -f old; echo ${word}-c >> fx.txt; sleep 0.2`), () => say(`${word} went on`)],
+  },
 ];
 
 interface Talk {

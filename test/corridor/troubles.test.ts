@@ -9,7 +9,7 @@ const rules = WORDS.map((word) => ({
   when: new RegExp(`do ${word}$`),
   steps: [
     () => bash(`echo ${word} first`),
-    () => bash(`echo ${word}-asked >> fx.txt`),
+    () => bash(`rm -f old; echo ${word}-asked >> fx.txt`),
     () => bash(`echo ${word} last`),
     () => say(`${word} is answered`),
   ],
@@ -68,7 +68,7 @@ function troubles(platform: Platform): void {
 
   test("a post that is refused once is there in bare words", async () => {
     const said = await refusedAfterPress("plain", "C4", 1);
-    await said.shows(/^\$ echo plain-asked >> fx\.txt\n\(no output\) · exit 0/);
+    await said.shows(/^\$ rm -f old; echo plain-asked >> fx\.txt\n\(no output\) · exit 0/);
     expect(said.posts()).toHaveLength(6);
   });
 
@@ -76,7 +76,7 @@ function troubles(platform: Platform): void {
     const said = await refusedAfterPress("file", "C5", 2);
     await said.shows(/This could only be shown as a file\./);
     const [file] = said.posts().flatMap((post) => post.files);
-    expect(deck.stage.file(file?.id ?? "")?.toString()).toMatch(/^\$ echo file-asked >> fx\.txt\n\(no output\) · exit 0/);
+    expect(deck.stage.file(file?.id ?? "")?.toString()).toMatch(/^\$ rm -f old; echo file-asked >> fx\.txt\n\(no output\) · exit 0/);
     expect(said.posts()).toHaveLength(6);
   });
 
@@ -108,7 +108,7 @@ function troubles(platform: Platform): void {
     const said = await deck.mention("do always", { channel: "C8" });
     const card = await said.shows(/May I run this for Ann\?\necho always-asked >> fx\.txt\n[^]*\[ Approve \]/);
     await said.press("approve");
-    await said.shows(/^\$ echo always-asked >> fx\.txt\n/);
+    await said.shows(/^\$ rm -f old; echo always-asked >> fx\.txt\n/);
     await said.shows(/^always is answered$/);
     await deck.stage.waitFor(() => /echo always-asked[^]*Approved by Ann/.test(said.text(card)));
     expect(said.text(card)).not.toContain("[ Approve ]");

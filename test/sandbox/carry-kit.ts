@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Carried } from "../../src/core/ports.ts";
+import type { Carried } from "../../src/core/sandbox.ts";
 import { carrying, RUN_CARRYING, readCarried, SESS } from "../../src/sandbox/carry.ts";
 import { commandEnv } from "../../src/sandbox/launch.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunSpec } from "../../src/core/ports.ts";
+import type { RunSpec } from "../../src/core/sandbox.ts";
 import { type Door, openDoor, STARTERS } from "../support/doors.ts";
 import { makeWorkspace, processesWith, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
 

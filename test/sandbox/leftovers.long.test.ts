@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Reach, Sandbox } from "../../src/core/ports.ts";
+import type { Reach, Sandbox } from "../../src/core/sandbox.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { childrenOf } from "../bench/workers.ts";
 import { makeWorkspace, processesWith, type Shell, shellIn, type TestWorkspace, uniqueSleep, zombies } from "../support/workspace.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Sandbox } from "../../src/core/ports.ts";
+import type { Sandbox } from "../../src/core/sandbox.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { makeWorkspace, processesWith, type Shell, shellIn, type TestWorkspace, until } from "../support/workspace.ts";
 

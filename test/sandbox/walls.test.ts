@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Sandbox } from "../../src/core/ports.ts";
+import type { Sandbox } from "../../src/core/sandbox.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { makeWorkspace, type Shell, shellIn, type TestWorkspace } from "../support/workspace.ts";
 

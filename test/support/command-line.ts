@@ -1,5 +1,5 @@
 import { deckhand } from "../cli/kit.ts";
-import type { RunResult } from "../../src/core/ports.ts";
+import type { RunResult } from "../../src/core/sandbox.ts";
 import type { TestWorkspace } from "./workspace.ts";
 
 /** What `deckhand sandbox` tells, in the words of a run's result. */

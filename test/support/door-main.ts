@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
-import type { RunSpec } from "../../src/core/ports.ts";
+import type { RunSpec } from "../../src/core/sandbox.ts";
 import { isPublic } from "../../src/sandbox/addresses.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
-import type { SandboxOptions } from "../../src/sandbox/provider.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
 
 /** What a worker behind a door is started with: options of the sandbox that can be written as JSON. */
 export interface DoorOptions extends Pick<SandboxOptions, "stateDir" | "runAs" | "secrets" | "floodBytes"> {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Carried, RunResult, RunSpec } from "../../src/core/ports.ts";
+import type { Carried, RunResult, RunSpec } from "../../src/core/sandbox.ts";
 import type { Ask, DoorOptions } from "./door-main.ts";
 import { isRoot, makeWorkspace, RUN_UID, type Shell, type TestWorkspace } from "./workspace.ts";
 

@@ -5,10 +5,7 @@ import type { Door } from "./doors.ts";
 import { childrenOf, processesWith, uniqueSleep, until, zombies } from "./workspace.ts";
 
 interface Left {
-  /** In the worker, and in its runner. */
-  descriptors: number[];
-  /** Processes of the worker's children that are no runner. */
-  processes: number;
+  runners: number;
   /** Beside the workspace and the state folder. */
   outside: string[];
   workspace: string[];
@@ -23,8 +20,11 @@ export async function manyRuns(door: Door, count: number): Promise<void> {
   for (const kind of kinds) await kind();
   const before = await settled(door, marks);
   const known = zombies("bwrap");
+  const open = descriptors(door);
   for (let run = 0; run < count; run++) await kinds[run % kinds.length]?.();
   await until("no new zombie stays", () => zombies("bwrap").every((pid) => known.includes(pid)));
+  // The lock of those that read is kept for a moment.
+  await until("no descriptor is left", () => descriptors(door).every((count, at) => count <= (open[at] ?? 0)));
   const after = await settled(door, marks);
   expect({ ...after, state: null }).toEqual({ ...before, state: null });
   // A few files more or less: pipes are made ahead.
@@ -51,19 +51,28 @@ function kindsOf({ sh }: Door, mark: string): (() => Promise<unknown>)[] {
 
 async function settled({ place, worker }: Door, mark: string): Promise<Left> {
   await until("no process of a command is left", () => processesWith(mark).length === 0);
-  const runner = childrenOf(worker.pid).filter((pid) => processesWith("runner-main.ts").includes(pid));
+  const runners = runnersOf(worker.pid);
   await until(
     "the worker and its runner have no other children",
-    () => [worker.pid, ...runner].flatMap(childrenOf).length === runner.length,
+    () => [worker.pid, ...runners].flatMap(childrenOf).length === runners.length,
   );
   const state = walk(place.stateDir);
   return {
-    descriptors: [worker.pid, ...runner].map((pid) => readdirSync(`/proc/${pid}/fd`).length),
-    processes: runner.length,
+    runners: runners.length,
     outside: walk(place.root).filter((path) => !path.startsWith(place.stateDir) && !path.startsWith(place.path)),
     workspace: walk(place.path),
     state: { count: state.length, bytes: state.reduce((sum, path) => sum + sizeOf(path), 0) },
   };
+}
+
+/** How many are open in the worker, and in its runner. */
+function descriptors({ worker }: Door): number[] {
+  return [worker.pid, ...runnersOf(worker.pid)].map((pid) => readdirSync(`/proc/${pid}/fd`).length);
+}
+
+function runnersOf(worker: number): number[] {
+  const runners = processesWith("runner-main.ts");
+  return childrenOf(worker).filter((pid) => runners.includes(pid));
 }
 
 function walk(folder: string): string[] {

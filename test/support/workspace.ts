@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { RunResult, RunSpec, Sandbox } from "../../src/core/ports.ts";
+import type { RunResult, RunSpec, Sandbox } from "../../src/core/sandbox.ts";
 
 /** Whom commands run as when root runs the tests: nobody's account, so nothing on this machine is its own. */
 export const RUN_UID = 64_001;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunResult, RunSpec, Sandbox } from "../../src/core/ports.ts";
+import type { RunResult, RunSpec, Sandbox } from "../../src/core/sandbox.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { tool } from "../../src/tools/bash.ts";
 
@@ -15,6 +15,7 @@ function paperSandbox(asked: RunSpec[]): Sandbox {
       return Promise.resolve(result);
     },
     carried: (_, workspace) => ({ cwd: workspace, env: {}, notes: [] }),
+    lacks: () => null,
     left: () => null,
     dispose: () => Promise.resolve(),
     tidy: () => Promise.resolve(),

@@ -44,13 +44,34 @@ export function parseScript(given: string): Parsed {
   if (nesting(text) > MOST_NESTING) return { script: parse(""), broken: "it is nested too deeply" };
   const script = parse(text);
   if (JOINED.test(text) || (text.includes("\\\n") && text.includes("<<"))) return { script, broken: "two lines are joined inside a word" };
-  const queue: SyntaxNode[] = [script];
-  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
-    const broken = problemOf(node);
+  const queue: { node: SyntaxNode; source: string }[] = [{ node: script, source: text }];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { node } = next;
+    // Backticks with escapes in them are read from a text of their own.
+    const source = node.type === "Script" ? (node.source ?? next.source) : next.source;
+    const broken = problemOf(node) ?? gapIn(node, source);
     if (broken !== null) return { script, broken };
-    forEachChild(node, (child) => queue.push(child));
+    forEachChild(node, (child) => queue.push({ node: child, source }));
   }
   return { script, broken: null };
+}
+
+/** The parser passes over some signs without a word, such as a bracket behind a command's name: bash does not. */
+function gapIn(node: SyntaxNode, source: string): string | null {
+  if (node.type === "ArithmeticFor" && !/^for\s*\(\(/.test(source.slice(node.pos, node.pos + 40)))
+    return "a loop is not opened as it is closed";
+  if (node.type === "Function" && !/^\s*(?:\(\s*\))?\s*$/.test(source.slice(node.name.end, node.body.pos)))
+    return "a function has no plain head";
+  if (node.type !== "Command") return null;
+  if (/^[ \t]*\(/.test(source.slice(node.end, node.end + 20))) return "a bracket stands behind a command";
+  const parts = [...(node.name === undefined ? [] : [node.name]), ...node.prefix, ...node.suffix].toSorted(
+    (one, other) => one.pos - other.pos,
+  );
+  for (let at = 1; at < parts.length; at += 1) {
+    const between = source.slice(parts[at - 1]?.end, parts[at]?.pos);
+    if (/[^\s\\]/.test(between)) return `nothing stands for ${between.trim().slice(0, 20)}`;
+  }
+  return null;
 }
 
 /** How deep brackets of any kind stand in each other, also in quotes. */

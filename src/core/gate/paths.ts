@@ -38,7 +38,10 @@ export interface Looks {
 export function isInside(place: Place, cwd: string, path: string, seen: Looks): boolean {
   const text = normalise(cwd, path);
   if (DEVICES.has(text)) return true;
-  const roots = [normalise("/", place.workspace), "/tmp"];
+  const workspace = normalise("/", place.workspace);
+  // The way up leads out of the workspace also where that lies in /tmp.
+  if (!path.startsWith("/") && within(normalise("/", cwd), workspace) && !within(text, workspace)) return false;
+  const roots = [workspace, "/tmp"];
   if (!roots.some((root) => within(text, root))) return false;
   if (place.realpath === undefined) return true;
   const look = limited(place.realpath, seen);

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { gateReport } from "../../../script/gate-report.ts";
 import { judge } from "../../../src/core/gate.ts";
 import { labelled, PLACE, realWork, score } from "./lines.ts";
 
@@ -41,5 +43,11 @@ describe("the gate on real work", () => {
 
   it("refuses none of them", () => {
     expect(realWork().filter((line) => judge(line, { ...PLACE, realpath }).verdict === "deny")).toEqual([]);
+  });
+});
+
+describe("docs/gate.md", () => {
+  it("says what script/gate-report finds", () => {
+    expect(readFileSync("docs/gate.md", "utf8")).toBe(gateReport());
   });
 });

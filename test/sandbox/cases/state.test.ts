@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, it } from "vitest";
-import type { RunResult, RunSpec } from "../../../src/core/ports.ts";
+import type { RunResult, RunSpec } from "../../../src/core/sandbox.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { cgroupsOff } from "../../../src/sandbox/cgroup.ts";
 import { behindEachDoor, TALK } from "../../support/doors.ts";

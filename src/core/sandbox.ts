@@ -1,0 +1,84 @@
+import type { Attempt, Output, RunEnd } from "./entry.ts";
+
+/**
+ * What a command may reach. `read`: the workspace is mounted read-only, and such commands overlap. `contained`: nobody
+ * approved it; what later runs by itself is read-only. `approved`: a person did; a fresh home, and what its grants say.
+ * `probe`: as `approved`, without waiting for the workspace.
+ */
+export type Reach = "read" | "contained" | "approved" | "probe";
+
+export interface RunSpec {
+  conversation: string;
+  /** Absolute path of the workspace, as in the configuration. */
+  workspace: string;
+  /** Absolute, inside the workspace. */
+  cwd: string;
+  command: string;
+  timeoutMs: number;
+  reach: Reach;
+  /** Variables beside the sandbox's own; see `Carried`. */
+  env?: Record<string, string>;
+  /** What an approval adds for this run alone; see core/grants.ts. */
+  grants?: string[];
+  /** Names the output on disk, so that it can be found when this worker dies; see `Sandbox.left`. */
+  call?: string;
+}
+
+export interface RunOptions {
+  signal: AbortSignal;
+  onChunk?: (text: string) => void;
+  /** Asked when the workspace is ours and the command is about to start; it starts only when this resolves to true. */
+  ready?: () => Promise<boolean>;
+}
+
+export interface RunResult {
+  how: RunEnd;
+  exit: number | null;
+  output: Output;
+  /** The whole output, capped, when `output.text` leaves something out. */
+  whole?: Uint8Array;
+  ms: number;
+  /** For `refused`: what kept the sandbox from starting it. */
+  why?: string;
+  /** What it left in the workspace that will run by itself later, one short sentence each. */
+  noticed?: string[];
+  /** Where it tried to connect, with a network grant. */
+  network?: Attempt[];
+}
+
+/** What a conversation's next command starts with. */
+export interface Carried {
+  /** Absolute, inside the workspace. */
+  cwd: string;
+  /** Exported variables that are safe to hand on. `PATH` only when it was changed. */
+  env: Record<string, string>;
+  /** What the model should know: the folder was reset, a variable was dropped. */
+  notes: string[];
+}
+
+export interface SandboxReport {
+  ok: boolean;
+  /** Short and measured, never read from configuration: `sandboxed: no network, workspace only`. */
+  badge: string;
+  /** A DeckhandError line for each thing that is wrong. */
+  problems: string[];
+}
+
+export interface Sandbox {
+  readonly name: "bwrap" | "none";
+  /** Runs the real argument list with probes. Never throws. */
+  selfTest(workspace: string): Promise<SandboxReport>;
+  /** Never rejects: what went wrong is in the result. Nothing of the command is left when it resolves. */
+  run(spec: RunSpec, options: RunOptions): Promise<RunResult>;
+  /** What the conversation's commands left for the next one. Never throws; starts at the workspace when unsure. */
+  carried(conversation: string, workspace: string): Carried;
+  /** Why these grants cannot be given in this workspace, whoever approves; null when they can. Never throws. */
+  lacks(workspace: string, grants: readonly string[]): string | null;
+  /** What a command had printed when its worker died; null when nothing is kept. Given once. */
+  left(conversation: string, call: string): Output | null;
+  /** Removes what the conversation keeps on this machine. Never rejects. */
+  dispose(conversation: string): Promise<void>;
+  /** Removes what no command has used for so long, and what no worker works on any more. Never rejects. */
+  tidy(olderThanMs: number): Promise<void>;
+  close(): Promise<void>;
+}
