@@ -136,6 +136,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
     ids: systemIds,
     redact: redactor(config.secrets),
     posture: config.posture,
+    rules: config.rules,
     realpath: realpathOf,
     host: hostname(),
     approvalMs: config.approvalMs,

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { delimiter, isAbsolute } from "node:path";
 import { HOUR, MEGABYTE, type Setting, SETTINGS, type Values } from "./config/settings.ts";
 import { clean, path, Refused } from "./config/values.ts";
-import { joinWorkspaces, readYaml, type Workspace } from "./config/workspaces.ts";
+import { joinWorkspaces, NO_FILE, readYaml, type Structure, type Workspace } from "./config/workspaces.ts";
 import { messageOf, NotStarted } from "./core/errors.ts";
+import type { StandingRule } from "./core/rules.ts";
 import { SHORTEST_SECRET } from "./core/redactor.ts";
 
 /** The only place that reads the environment and `deckhand.yaml`. */
@@ -15,6 +16,8 @@ export interface Config {
   redisUrl: string;
   /** Where a channel has several, its default comes first. */
   workspaces: Workspace[];
+  /** Those of `deckhand.yaml`; their examples hold. */
+  rules: StandingRule[];
   users: string[];
   approvers: string[];
   sandbox: "bwrap" | "none";
@@ -58,14 +61,16 @@ export function readConfig(
   const values = readValues(env, problems);
   problems.push(...conflicts(values, env));
   const configFile = values.DECKHAND_CONFIG;
+  const structure = readStructure(configFile, env, readFile, problems);
   const given = {
     short: values.DECKHAND_WORKSPACES ?? [],
-    long: readStructure(configFile, env, readFile, problems),
+    long: structure.workspaces,
     channels: values.DECKHAND_CHANNELS ?? [],
     configFile,
   };
   const list = joinWorkspaces(given, problems);
-  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, env)) };
+  const rules = structure.rules(list);
+  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, rules, env)) };
 }
 
 /** The absolute folders of the PATH. */
@@ -73,7 +78,7 @@ export function searchPath(env: Env = process.env): string[] {
   return (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-function build(values: Values, list: Workspace[], env: Env): Config {
+function build(values: Values, list: Workspace[], rules: StandingRule[], env: Env): Config {
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
@@ -81,6 +86,7 @@ function build(values: Values, list: Workspace[], env: Env): Config {
     model: { apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, model: values.OPENAI_MODEL },
     redisUrl: values.REDIS_URL,
     workspaces: list,
+    rules,
     users: values.DECKHAND_USERS ?? [],
     approvers: values.DECKHAND_APPROVERS ?? [],
     sandbox: values.DECKHAND_SANDBOX,
@@ -123,7 +129,7 @@ function conflicts(values: Values, env: Env): string[] {
   return problems;
 }
 
-function readStructure(file: string, env: Env, readFile: (path: string) => string | null, problems: string[]): Workspace[] {
+function readStructure(file: string, env: Env, readFile: (path: string) => string | null, problems: string[]): Structure {
   const own = new Set<string>(SETTINGS.map(({ name }) => name));
   const variables = { value: (name: string) => clean(env[name]), isOwn: (name: string) => own.has(name) };
   try {
@@ -133,7 +139,7 @@ function readStructure(file: string, env: Env, readFile: (path: string) => strin
   } catch (thrown) {
     problems.push(`DECKHAND_CONFIG: ${file} cannot be read; mend it: ${messageOf(thrown)}`);
   }
-  return [];
+  return NO_FILE;
 }
 
 function readText(file: string): string | null {

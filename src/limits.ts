@@ -95,6 +95,14 @@ export const LIMITS = {
   doubtfulWait: 2 * second,
   doubtfulWaitMax: 60 * second,
 
+  /** How long a rule holds that was stored by "always", and the characters of its words: a card shows them all. */
+  ruleTime: 30 * 24 * hour,
+  ruleWords: 300,
+  /** Commands of a workspace that are kept to tell what a rule would have let through, for how long, and how many a card names. */
+  recentCommands: 100,
+  recentTime: 30 * 24 * hour,
+  cardThrough: 5,
+
   approvalTime: 24 * hour,
   /** How long a late click on an old card still gets its answer. */
   approvalMemory: 90 * 24 * hour,

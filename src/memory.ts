@@ -1,7 +1,8 @@
-import type { Decision, Entry, NewEntry, Person } from "./core/entry.ts";
-import type { ArrivalRecord, Head, Log, PostState, WakeLock } from "./core/log.ts";
+import type { Entry, NewEntry } from "./core/entry.ts";
+import type { ArrivalRecord, Deciding, Head, Log, PostState, WakeLock } from "./core/log.ts";
 import type { Clock } from "./core/ports.ts";
 import { LIMITS } from "./limits.ts";
+import { memoryRules } from "./memory-rules.ts";
 
 /** Locks of wakes that are over: who still holds one may not take a conversation over. Any other lock may. */
 const over = new WeakSet<WakeLock>();
@@ -40,6 +41,7 @@ interface Store {
   postsDirty: Map<string, number>;
   postsDue: Map<string, number>;
   listeners: Set<(conversation: string) => void>;
+  rules: ReturnType<typeof memoryRules>;
 }
 
 /** The log in this process's memory, for `deckhand run` and for tests. It passes the same suite as the one in Redis. */
@@ -53,6 +55,7 @@ export function memoryLog(clock: Clock): Log {
     postsDirty: new Map(),
     postsDue: new Map(),
     listeners: new Set(),
+    rules: memoryRules(),
   };
   return {
     ...acts(store),
@@ -60,6 +63,7 @@ export function memoryLog(clock: Clock): Log {
     ...reads(store),
     ...posts(store),
     ...notes(store),
+    rules: store.rules,
     close: async () => store.listeners.clear(),
   };
 }
@@ -86,11 +90,12 @@ function closeApproval(store: Store, approval: Approval, decided: Entry<"approva
   if (head.approval === decided.approval) delete head.approval;
 }
 
-function decideOpen(store: Store, approval: Approval, at: number, decision: { decision: Decision; by?: Person; reason?: string }) {
+function decideOpen(store: Store, approval: Approval, at: number, decision: Deciding) {
   const { approval: id, call, seq } = approval.asked;
   const body: NewEntry = { type: "approval-decided", approval: id, call, parent: seq, ...decision };
   const entry = push(store, approval.conversation, 0, at, body) as Entry<"approval-decided">;
   closeApproval(store, approval, entry);
+  if (decision.rule) store.rules.store(decision.rule);
   wake(store, approval.conversation, entry.seq, at);
   return entry;
 }

@@ -45,6 +45,11 @@ const COMMANDS: Record<string, Command> = {
     help: "what happened in a conversation: steps, calls, approvals, results, times",
     run: async (args) => (await import("./trace.ts")).traceCommand(args),
   },
+  rules: {
+    usage: "rules [revoke NAME] [--json]",
+    help: "the rules of deckhand.yaml and those that people stored, with owner, end and hits; or take a stored one back",
+    run: async (args) => (await import("./rules.ts")).rulesCommand(args),
+  },
   manifest: {
     usage: "manifest slack | manifest discord [APPLICATION_ID]",
     help: "what to set on the platform's pages: Slack's app manifest, or Discord's intents, permissions and invite link",

@@ -47,8 +47,8 @@ function answerTo(line: Buffer, place: Place): { error: string } | Record<string
   }
   const command = typeof parsed === "object" && parsed !== null && "command" in parsed ? parsed.command : undefined;
   if (typeof command !== "string") return { error: 'needs the form {"command": "..."}' };
-  const { verdict, reasons, rule } = judge(command, place);
-  return { command, verdict, reasons, rule };
+  const { verdict, reasons, rule, ...more } = judge(command, place);
+  return { command, verdict, reasons, rule, ...more };
 }
 
 /** The lines of a stream that may be cut anywhere, also within a character. */

@@ -1,8 +1,10 @@
 import { sep } from "node:path";
-import { parseDocument } from "yaml";
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
+import type { StandingRule } from "../core/rules.ts";
 import { CREDENTIALS, type Credential, HOSTS, PATHS, readCredentials, type Variables } from "./extras.ts";
+import { readRules, RULES } from "./rules.ts";
 import { CHANNEL, PERSON, SAY, WORKSPACE, workspacePath } from "./values.ts";
 
 export interface Workspace {
@@ -43,18 +45,32 @@ const FILE = z.strictObject({
       }),
     )
     .optional(),
+  rules: RULES.optional(),
 });
 
-/** The workspaces of `deckhand.yaml`, with the secrets that it names; what is wrong with it goes to `problems`. */
-export function readYaml(file: string, text: string, variables: Variables, problems: string[]): Workspace[] {
-  const document = parseDocument(text);
+/** What `deckhand.yaml` says. Its rules are tried where they hold, once all workspaces are known. */
+export interface Structure {
+  workspaces: Workspace[];
+  rules(all: Workspace[]): StandingRule[];
+}
+
+export const NO_FILE: Structure = { workspaces: [], rules: () => [] };
+
+/** `deckhand.yaml`, with the secrets that it names; what is wrong with it goes to `problems`, with line and column. */
+export function readYaml(file: string, text: string, variables: Variables, problems: string[]): Structure {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
   const checked = document.errors.length > 0 ? null : FILE.safeParse(document.toJS() ?? {});
   problems.push(...document.errors.map((error) => `${file}: ${messageOf(error)}`));
+  const report = (path: readonly PropertyKey[], problem: string): void => {
+    const { line, col } = lines.linePos(placeOf(document, path));
+    problems.push(`${file}: ${[...path, problem].join(": ")} (line ${line}, column ${col})`);
+  };
   for (const issue of checked?.error?.issues ?? []) {
     const why = issue.code === "invalid_key" ? (issue.issues[0] ?? issue) : issue;
-    problems.push(`${file}: ${[...issue.path, why.message].join(": ")}`);
+    report(issue.path, why.message);
   }
-  return Object.entries(checked?.data?.workspaces ?? {}).map(([name, w]) => ({
+  const workspaces = Object.entries(checked?.data?.workspaces ?? {}).map(([name, w]) => ({
     name,
     path: workspacePath(w.path) as string,
     channels: w.channels ?? [],
@@ -62,10 +78,18 @@ export function readYaml(file: string, text: string, variables: Variables, probl
     approvers: w.approvers ?? null,
     read: w.read ?? [],
     network: w.network ?? [],
-    credentials: readCredentials(w.credentials ?? {}, variables, (problem) =>
-      problems.push(`${file}: workspaces: ${name}: credentials: ${problem}`),
-    ),
+    credentials: readCredentials(w.credentials ?? {}, variables, (problem) => report(["workspaces", name, "credentials"], problem)),
   }));
+  return { workspaces, rules: (all) => readRules(checked?.data?.rules ?? [], all, report) };
+}
+
+/** Where the innermost part of a path begins that is there; what is missing stands in what should have it. */
+function placeOf(document: Document, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
 }
 
 interface Given {

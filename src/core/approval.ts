@@ -12,12 +12,14 @@ export interface Bound {
   env: Record<string, string>;
   sandbox: string;
   grants: string[];
+  /** Digest of the rules in force. */
+  rules: string;
 }
 
 /** The text whose sha256 is the approval's digest. */
 export function boundText(bound: Bound): string {
   const env = Object.entries(bound.env).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([bound.command, bound.cwd, bound.workspace, bound.timeoutMs, env, bound.sandbox, bound.grants]);
+  return JSON.stringify([bound.command, bound.cwd, bound.workspace, bound.timeoutMs, env, bound.sandbox, bound.grants, bound.rules]);
 }
 
 /** Null when the person may press, else what they are told. */
@@ -51,7 +53,7 @@ export function lateAnswer(decided: Entry<"approval-decided">): string {
 
 /** The decision as a line for the card, in words and UTC. */
 export function decisionLine(decided: Entry<"approval-decided">): string {
-  const at = `${new Date(decided.at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const at = minuteOf(decided.at);
   const who = decided.by ? visible(decided.by.name) : "nobody";
   switch (decided.decision) {
     case "approved":
@@ -65,6 +67,11 @@ export function decisionLine(decided: Entry<"approval-decided">): string {
     case "cancelled":
       return `Not run: ${who} stopped the work · ${at}`;
   }
+}
+
+/** Milliseconds since 1970 as `2026-11-30 11:27 UTC`. */
+export function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 export function deadlineText(ms: number): string {

@@ -3,6 +3,7 @@ import type { CallState } from "./conversation.ts";
 import type { Hands } from "./hands.ts";
 import type { Act } from "./ports.ts";
 import type { Setting } from "./prompt.ts";
+import type { StandingRule } from "./rules.ts";
 import type { Session } from "./session.ts";
 
 /** Where the conversation's commands run. */
@@ -13,17 +14,21 @@ export function settingOf(session: Session, hands: Hands): Setting {
 }
 
 /** The circumstances of a call as they are now: the same when it is asked for and when it runs, or the approval is void. */
-export function boundOf(act: Act, call: CallState, session: Session, hands: Hands): Bound {
+export function boundOf(act: Act, call: CallState, session: Session, hands: Hands, rules: StandingRule[]): Bound {
   const { workspace, path, sandbox } = settingOf(session, hands);
   const { env } = hands.sandbox.carried(session.conversation, path);
   const asks = call.judged?.verdict !== "auto";
+  const ruled = call.judged?.ruled === true;
+  // The rule that the approval itself stored changes nothing for it.
+  const others = rules.filter(({ name }) => name !== call.decided?.rule?.name);
   return {
     command: act.title,
     cwd: call.judged?.cwd ?? path,
     workspace,
     timeoutMs: act.timeoutMs,
-    env: asks ? envForCard(env) : env,
+    env: asks ? envForCard(env) : ruled ? {} : env,
     sandbox,
-    grants: asks ? (call.judged?.grants ?? []) : [],
+    grants: asks || ruled ? (call.judged?.grants ?? []) : [],
+    rules: hands.ids.digest(JSON.stringify(others)),
   };
 }

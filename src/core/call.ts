@@ -1,41 +1,40 @@
 import { LIMITS } from "../limits.ts";
 import { approversOf } from "./access.ts";
-import { boundText, provesNoNetwork } from "./approval.ts";
+import { boundText } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import type { CallState, Refusal } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
-import { widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
-import type { Act, Tool } from "./ports.ts";
+import { type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
+import { offerAlways } from "./offer.ts";
 import type { Redact } from "./redactor.ts";
-import type { Session } from "./session.ts";
+import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
 /** Each call gets the gate's word, or an answer that says why it cannot be understood. */
-export function judgeCalls(calls: CallState[], session: Session, hands: Hands): NewEntry[] {
-  const { path, sandbox } = settingOf(session, hands);
-  // All calls of a step start where the step began: the verdict is for the folder that the command runs in.
-  const { cwd } = hands.sandbox.carried(session.conversation, path);
-  const posture = provesNoNetwork(sandbox) ? hands.posture : "careful";
-  return calls.map(({ call }) => {
+export async function judgeCalls(calls: CallState[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+  const place = await placeNow(session, hands, signal);
+  const entries = calls.map(({ call }) => {
     const found = findAct(call, hands);
     if ("problem" in found) return ended(call.id, "refused", found.problem, found.why);
-    const { grants = [], ...judgement } = found.tool.judge(found.act, { workspace: path, cwd, posture, realpath: hands.realpath });
-    return {
-      type: "judged",
-      parent: session.state.step?.entry.seq ?? 0,
-      call: call.id,
-      title: found.act.title,
-      cwd,
-      grants: grants.filter(widens),
-      ...judgement,
-    };
+    return judgedEntry(call.id, found, judgeAct(found, place), place.cwd, session);
   });
+  noteJudged(
+    entries.filter((entry) => entry.type === "judged"),
+    place,
+    session,
+    hands,
+  );
+  return entries;
 }
 
-type Found = { tool: Tool; act: Act } | { problem: string; why: Refusal };
+type JudgedEntry = NewEntry<"judged"> & { cwd: string };
 
-export function findAct(call: CallState["call"], hands: Hands): Found {
+function judgedEntry(call: string, { act }: Found, ruling: Ruling, cwd: string, { state }: Session): JudgedEntry {
+  return { type: "judged", parent: state.step?.entry.seq ?? 0, call, title: act.title, cwd, ...ruling };
+}
+
+export function findAct(call: CallState["call"], hands: Hands): Found | { problem: string; why: Refusal } {
   const tool = hands.tools.get(call.name);
   if (!tool) {
     return { problem: `There is no tool "${call.name}". The tools are: ${[...hands.tools.keys()].join(", ")}.`, why: "no-tool" };
@@ -58,11 +57,16 @@ function isWholeButWrong(call: CallState["call"]): boolean {
 }
 
 /** The approval's record: everything that the press will be bound to. */
-export async function askPerson(call: CallState, session: Session, hands: Hands): Promise<NewEntry[]> {
+export async function askPerson(call: CallState, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   const found = findAct(call.call, hands);
   const requester = session.state.turn?.requester;
   if ("problem" in found || !requester || !call.judged) return [refusal(call, "bad-arguments", session, hands)];
-  const bound = boundOf(found.act, call, session, hands);
+  const cwd = call.judged.cwd ?? settingOf(session, hands).path;
+  const place = { ...(await placeNow(session, hands, signal)), cwd };
+  // Meanwhile somebody may have said "always" to an earlier call of the step.
+  const now = judgeAct(found, place);
+  if (now.verdict !== "ask") return [judgedEntry(call.call.id, found, now, cwd, session)];
+  const bound = boundOf(found.act, call, session, hands, place.rules);
   const lacking = hands.sandbox.lacks(settingOf(session, hands).path, bound.grants);
   if (lacking !== null)
     return [ended(call.call.id, "refused", `Not run, and nobody was asked: not available here. ${lacking}`, "not-available")];
@@ -73,6 +77,9 @@ export async function askPerson(call: CallState, session: Session, hands: Hands)
     const bytes = new TextEncoder().encode(whole);
     await hands.log.putBlob(`cmd:${approval}`, bytes, hands.approvalMs + LIMITS.outputFileTtl);
   }
+  const { workspace, grants } = bound;
+  const recent = await patiently(() => hands.log.rules.recent(workspace), hands.clock, signal);
+  const always = offerAlways(found, { workspace, place, grants, recent }, hands);
   return [
     {
       type: "approval-asked",
@@ -90,6 +97,7 @@ export async function askPerson(call: CallState, session: Session, hands: Hands)
       approvers: approversOf(hands.access, bound.workspace),
       deadline: hands.clock.now() + hands.approvalMs,
       digest: hands.ids.digest(boundText(bound)),
+      ...(always ? { always } : {}),
     },
   ];
 }
@@ -107,7 +115,7 @@ export function refusal(call: CallState, why: Refusal, session: Session, { redac
     expired: "Not run: nobody decided in time, so the request expired.",
     superseded: `Not run: ${who} wrote something new instead. Read it before you go on.`,
     cancelled: `Not run: ${who} stopped the work.`,
-    changed: "Not run: the circumstances changed after it was approved (command, folder or sandbox). Ask again.",
+    changed: "Not run: the circumstances changed after it was judged or approved (command, folder, sandbox or rules). Ask again.",
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
   if (why === "cut" && isWholeButWrong(call.call))

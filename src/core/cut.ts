@@ -108,3 +108,11 @@ function shorten(line: string, max: number): { text: string; shown: number; left
   const left = utf8(body) - utf8(keep);
   return { text: `${keep} [... ${left} bytes of this line left out ...]${end}`, shown: utf8(keep) + end.length, left };
 }
+
+/** At most about `max` characters: the beginning and the end, with a line that says what is left out; `more` says where it is. */
+export function headAndTail(text: string, max: number, more = ""): string {
+  if (text.length <= max) return text;
+  const head = Math.floor(max * 0.4);
+  const tail = max - head;
+  return `${text.slice(0, head).toWellFormed()}\n[... ${text.length - max} characters left out${more} ...]\n${text.slice(-tail).toWellFormed()}`;
+}

@@ -1,3 +1,5 @@
+import type { StandingRule } from "./rules.ts";
+
 /**
  * The lines of the append-only log. The log is the only truth: state, the model's messages, the posts in
  * the thread and the trace are all folded from it. Times are milliseconds since 1970, sizes are bytes.
@@ -59,6 +61,15 @@ export interface Attempt {
   refused: string | null;
 }
 
+/** The rule that "always" on a card would store, and what it would have let through of the newest commands there. */
+export interface Always {
+  rule: StandingRule;
+  /** How many commands were looked at, and those that it would have let through: how many, and the newest of them. */
+  looked: number;
+  through: number;
+  lines: string[];
+}
+
 export type Decision = "approved" | "denied" | "expired" | "superseded" | "cancelled";
 
 interface Bodies {
@@ -95,6 +106,8 @@ interface Bodies {
     reads?: boolean;
     cwd?: string;
     grants?: string[];
+    /** A rule let it through: it runs like an approved command, with `grants` and nothing carried over. */
+    ruled?: boolean;
   };
   /** The request that an `ask` makes. Buttons carry only `approval`. */
   "approval-asked": {
@@ -113,8 +126,11 @@ interface Bodies {
     deadline: number;
     /** sha256 over the exact bytes and the circumstances that were shown. */
     digest: string;
+    /** What "always" would store; absent where it is not offered. */
+    always?: Always;
   };
-  "approval-decided": { approval: string; call: string; decision: Decision; by?: Person; reason?: string };
+  /** With a rule: it was stored by the same press. */
+  "approval-decided": { approval: string; call: string; decision: Decision; by?: Person; reason?: string; rule?: StandingRule };
   /** Durable before the process is spawned. */
   "run-started": {
     call: string;
@@ -143,7 +159,7 @@ interface Bodies {
     /** For the model: what does not carry over to its next command. */
     notes?: string[];
   };
-  /** A press on a question of ours other than an approval. */
+  /** A press that decides nothing yet: `always` asks to see the rule of the approval in entry `of`. */
   choice: { of: number; choice: string; by: Person };
   /** Somebody ended the work. */
   stop: { event: string; by: Person };

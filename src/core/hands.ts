@@ -1,6 +1,7 @@
 import type { Access } from "./access.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
+import type { StandingRule } from "./rules.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Redact } from "./redactor.ts";
 
@@ -19,6 +20,8 @@ export interface Hands {
   /** Takes secrets out of what leaves this process; what runs is never changed. */
   redact: Redact;
   posture: Place["posture"];
+  /** Those of `deckhand.yaml`. */
+  rules: StandingRule[];
   realpath: (path: string) => string | null;
   /** Name of this machine, kept with each run. */
   host: string;

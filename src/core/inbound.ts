@@ -16,6 +16,10 @@ interface Arrival {
   by: Person;
 }
 
+/** `always` shows the rule that `store` stores, which also approves. */
+export type PressAction = (typeof PRESS_ACTIONS)[number];
+export const PRESS_ACTIONS = ["approve", "deny", "always", "store"] as const;
+
 /** What can arrive from a platform. Every kind walks the same corridor through `core/intake.ts`. */
 export type Inbound =
   | (Arrival & {
@@ -30,7 +34,7 @@ export type Inbound =
   | (Arrival & { kind: "edit"; message: string; text: string })
   /** The platform vouches that the message is gone; `by` need not be its writer. */
   | (Arrival & { kind: "remove"; message: string })
-  | (Arrival & { kind: "press"; action: "approve" | "deny"; approval: string; reason?: string })
+  | (Arrival & { kind: "press"; action: PressAction; approval: string; reason?: string })
   | (Arrival & { kind: "stop" });
 
 /** Parses `slack:T1:C1:1699.01` into its parts. Throws BAD_CONVERSATION on anything else. */

@@ -1,11 +1,12 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
-import { lateAnswer, pressRefusal } from "./approval.ts";
+import { pressRefusal } from "./approval.ts";
 import { fold } from "./conversation.ts";
-import { type Entry, type NewEntry, type Person, isEntry } from "./entry.ts";
+import { type NewEntry, type Person, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
+import { meaningOf, type Press, tooLate } from "./press.ts";
 import type { Clock, Queue, Reply, Trace } from "./ports.ts";
 
 export interface IntakeDeps {
@@ -17,7 +18,6 @@ export interface IntakeDeps {
 }
 
 type Heard = Extract<Inbound, { kind: "mention" | "reply" }>;
-type Press = Extract<Inbound, { kind: "press" }>;
 
 /**
  * One arrival: decide what it is, keep it, wake who has to act. When it resolves, the arrival is durable (or
@@ -164,7 +164,8 @@ async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
 async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   const { log, clock } = deps;
   const conversation = await log.approvalOwner(inbound.approval);
-  const asked = conversation ? await findAsked(conversation, inbound.approval, log) : undefined;
+  const entries = conversation ? await log.read(conversation, 0) : [];
+  const asked = entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === inbound.approval);
   if (!conversation || !asked) return { whisper: "I do not know this request any more; it is too old. Nothing was changed." };
   const refused = pressRefusal(deps.access, inbound.by, asked);
   if (refused) {
@@ -174,26 +175,24 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   const head = await log.head(conversation);
   if (!head || !serves(deps.access, head.channel, asked.workspace)) return { whisper: `${notHere(asked.workspace)} Nothing was changed.` };
   const now = clock.now();
-  const wanted = inbound.action === "approve" ? ("approved" as const) : ("denied" as const);
-  const reason = inbound.reason ? { reason: inbound.reason } : {};
-  const decision = now >= asked.deadline ? { decision: "expired" as const } : { decision: wanted, by: inbound.by, ...reason };
-  const decided = await log.decide(inbound.approval, now, decision);
+  const past = now >= asked.deadline;
+  const meant = past ? { decision: "expired" as const } : meaningOf(inbound, asked, entries, now);
+  if ("choice" in meant) return await choose(meant.choice, conversation, inbound, deps);
+  if ("whisper" in meant) return meant;
+  const decided = await log.decide(inbound.approval, now, meant);
   await ring(conversation, asked.workspace, true, deps);
   if (decided.kind === "unknown") return { whisper: "I do not know this request any more. Nothing was changed." };
-  if (decided.kind === "already" || decided.entry.decision === "expired") {
-    // The reply to a press can be lost on the way; then its own winner comes here, and this must be true for him too.
-    const own = decided.entry.by?.key === inbound.by.key && decided.entry.decision === wanted;
-    return {
-      whisper: own ? `You have already ${wanted} this${wanted === "approved" ? "; it runs once" : ""}.` : lateAnswer(decided.entry),
-    };
-  }
-  deps.trace.info("decided", { conversation, approval: inbound.approval, decision: wanted, by: inbound.by.key });
-  return { whisper: wanted === "approved" ? "Approved. It runs now, once." : "Denied. It will not run." };
+  if (decided.kind === "already" || decided.entry.decision === "expired") return { whisper: tooLate(inbound, decided.entry) };
+  deps.trace.info("decided", { conversation, approval: inbound.approval, decision: meant.decision, by: inbound.by.key });
+  if (meant.decision === "denied") return { whisper: "Denied. It will not run." };
+  return { whisper: meant.rule ? `Approved, and the rule "${meant.rule.name}" is stored. It runs now.` : "Approved. It runs now, once." };
 }
 
-async function findAsked(conversation: string, approval: string, log: Log): Promise<Entry<"approval-asked"> | undefined> {
-  const entries = await log.read(conversation, 0);
-  return entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === approval);
+/** Shows the rule on the card; decides nothing, so that the press may come twice. */
+async function choose(entry: NewEntry<"choice">, conversation: string, inbound: Press, deps: IntakeDeps): Promise<Reply> {
+  await deps.log.ingest({ conversation, event: inbound.event, at: deps.clock.now(), entry, wakes: false });
+  await ring(conversation, "", false, deps);
+  return { whisper: "Nothing is stored and nothing runs yet: the request now shows the rule. Decide there." };
 }
 
 /** Nobody in particular: the thread itself is gone. */

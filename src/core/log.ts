@@ -1,4 +1,5 @@
-import type { Decision, Entry, NewEntry, Person } from "./entry.ts";
+import type { Entry, NewEntry, Person } from "./entry.ts";
+import type { Rules } from "./rules.ts";
 
 /** One arrival to be kept. `opened` is used when the conversation is new; without it an unknown one is refused. */
 export interface ArrivalRecord {
@@ -51,6 +52,8 @@ export interface PostState {
   unreachable?: string;
 }
 
+/** A decision before it has its place. */
+export type Deciding = Pick<NewEntry<"approval-decided">, "decision" | "by" | "reason" | "rule">;
 export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"> } | { kind: "unknown" };
 
 /**
@@ -58,6 +61,7 @@ export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"
  * know whether the act happened: every act may be repeated with the same arguments.
  */
 export interface Log {
+  readonly rules: Rules;
   /** Dedupes, opens, appends and marks the conversation dirty in one act. Twice: `duplicate`. */
   ingest(record: ArrivalRecord): Promise<Ingested>;
   /** An arrival that is not kept: delivered again it will be a duplicate. False when it was heard before. */
@@ -66,8 +70,8 @@ export interface Log {
   takeover(conversation: string, lock: WakeLock): Promise<Takeover>;
   /** Appends under the epoch. Twice with the same `op`: the same entries come back, nothing is added. */
   append(conversation: string, epoch: number, op: string, at: number, entries: NewEntry[]): Promise<Appended>;
-  /** Decides an approval once. `already` carries the decision that stands. */
-  decide(approval: string, at: number, decision: { decision: Decision; by?: Person; reason?: string }): Promise<Decided>;
+  /** Decides an approval once, and stores the rule that the decision carries. `already` carries the decision that stands. */
+  decide(approval: string, at: number, decision: Deciding): Promise<Decided>;
   /** Ends a wake: `more` when an input with a seq above `upTo` has come in meanwhile. */
   settle(conversation: string, epoch: number, upTo: number): Promise<Settled>;
 

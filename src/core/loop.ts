@@ -27,9 +27,9 @@ async function perform(todo: Todo, session: Session, hands: Hands, signal: Abort
     case "ask-model":
       return await untilStopped(session, hands, signal, (stopped) => askModel(session, hands, stopped));
     case "judge":
-      return judgeCalls(todo.calls, session, hands);
+      return await judgeCalls(todo.calls, session, hands, signal);
     case "ask-person":
-      return await askPerson(todo.call, session, hands);
+      return await askPerson(todo.call, session, hands, signal);
     case "run":
       return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, signal));
     case "refuse":

@@ -25,7 +25,7 @@ export type Block =
   | { kind: "buttons"; buttons: Button[] };
 
 export interface Button {
-  action: "approve" | "deny" | "stop";
+  action: "approve" | "deny" | "always" | "store" | "stop";
   label: string;
   style?: "primary" | "danger";
   /** An approval's id, or the conversation's key for `stop`. */

@@ -1,11 +1,12 @@
 import { LIMITS } from "../limits.ts";
+import { headAndTail } from "./cut.ts";
 import { messageOf } from "./errors.ts";
 import { type Entry, isEntry } from "./entry.ts";
 import type { Log, PostState } from "./log.ts";
 import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, type Trace, type Wake } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
 import type { Redact } from "./redactor.ts";
-import { type Due, headAndTail, render } from "./render.ts";
+import { type Due, render } from "./render.ts";
 
 export interface PosterDeps {
   log: Log;

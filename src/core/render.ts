@@ -1,8 +1,9 @@
 import { LIMITS } from "../limits.ts";
-import { beyondSandbox, deadlineText, decisionLine, isContained } from "./approval.ts";
+import { isContained } from "./approval.ts";
+import { card, SEE_FILE } from "./card.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
+import { headAndTail } from "./cut.ts";
 import { type Entry, isEntry } from "./entry.ts";
-import { grantSentence, parseGrant } from "./grants.ts";
 import type { Block, Post } from "./post.ts";
 import { type Redact, redacted } from "./redactor.ts";
 import { visible } from "./visible.ts";
@@ -75,10 +76,11 @@ function postOf(entry: Entry, index: Index, waiting: Entry<"approval-asked"> | u
     case "message":
       return waiting && entry.to === "bot" && entry.by.key !== waiting.requester.key ? keptPost(entry) : null;
     case "approval-asked":
-      return card(entry, index.decided.get(entry.approval), index.said.get(entry.call));
+      return cardOf(entry, index);
+    case "choice":
     case "approval-decided": {
-      const asked = index.asked.get(entry.call);
-      return asked ? card(asked, entry, index.said.get(asked.call)) : null;
+      const asked = index.asked.get(entry.type === "choice" ? entry.of : entry.call);
+      return asked ? cardOf(asked, index) : null;
     }
     case "run-ended":
       return runPost(entry, index);
@@ -106,8 +108,11 @@ function finalPost(entry: Entry<"final">): Post {
 /** What posts need of other entries, looked up once: calls by id, decisions by approval. */
 interface Index {
   judged: Map<string, Entry<"judged">>;
-  asked: Map<string, Entry<"approval-asked">>;
+  /** By call, and by seq. */
+  asked: Map<string | number, Entry<"approval-asked">>;
   decided: Map<string, Entry<"approval-decided">>;
+  /** The first press on "always", by the seq of what it is about. */
+  chosen: Map<number, Entry<"choice">>;
   /** What the model said before the first call of a step; shown once, with that call. */
   said: Map<string, string>;
   /** The badge of a run outside a sandbox. */
@@ -115,10 +120,11 @@ interface Index {
 }
 
 function indexOf(entries: Entry[]): Index {
-  const index: Index = { judged: new Map(), asked: new Map(), decided: new Map(), said: new Map(), unsafe: null };
+  const index: Index = { judged: new Map(), asked: new Map(), decided: new Map(), chosen: new Map(), said: new Map(), unsafe: null };
   for (const entry of entries) {
     if (isEntry(entry, "judged")) index.judged.set(entry.call, entry);
-    else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry);
+    else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry).set(entry.seq, entry);
+    else if (isEntry(entry, "choice")) index.chosen.set(entry.of, index.chosen.get(entry.of) ?? entry);
     else if (isEntry(entry, "approval-decided")) index.decided.set(entry.approval, entry);
     else if (isEntry(entry, "model") && entry.calls[0]) index.said.set(entry.calls[0].id, entry.text.trim());
     if ((isEntry(entry, "run-started") || isEntry(entry, "approval-asked")) && !isContained(entry.sandbox)) index.unsafe = entry.sandbox;
@@ -126,53 +132,8 @@ function indexOf(entries: Entry[]): Index {
   return index;
 }
 
-function card(asked: Entry<"approval-asked">, decided: Entry<"approval-decided"> | undefined, said = ""): Post {
-  const blocks: Block[] = [];
-  // Quoted, so that the model's words cannot pass for ours, and short, so that the card stays one message.
-  if (said) blocks.push({ kind: "markdown", text: headAndTail(said, LIMITS.cardSaid, "").replace(/^/gm, "> ") });
-  const name = visible(asked.requester.name);
-  blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
-  const whole = visible(asked.command);
-  const long = whole.length > LIMITS.cardCommand;
-  blocks.push({ kind: "code", text: long ? headAndTail(whole, LIMITS.cardCommand, SEE_FILE) : whole });
-  const reasons = asked.reasons.map((r) => visible(r.text)).join("; ");
-  blocks.push({ kind: "note", text: `Why I ask: ${reasons || "it is not on the list of commands that run by themselves"}` });
-  blocks.push({ kind: "note", text: `Where: workspace ${asked.workspace} (${visible(asked.cwd)}) · ${asked.sandbox}` });
-  blocks.push(...circumstances(asked).map((text): Block => ({ kind: "note", text: visible(text) })));
-  if (decided) blocks.push({ kind: "text", text: decisionLine(decided) });
-  else blocks.push(...question(asked));
-  const file = long ? { file: { name: "command.sh", blob: `cmd:${asked.approval}` } } : {};
-  return { key: `approval:${asked.approval}`, lane: "approval", blocks, ...file };
-}
-
-/** What an approval adds for this run alone, and what earlier commands left that it starts with. */
-function circumstances(asked: Entry<"approval-asked">): string[] {
-  const { PATH, ...env } = asked.env;
-  const given = asked.grants.map((text) => grantSentence(parseGrant(text)));
-  const carried = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return [
-    ...(given.length > 0 ? [`If approved, for this run alone: it ${given.join("; ")}.`] : []),
-    ...(given.length === 0 && beyondSandbox(asked)
-      ? ["Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail."]
-      : []),
-    ...(carried.length > 0 ? [`Set by earlier commands: ${carried.join(", ")}`] : []),
-    ...(PATH === undefined ? [] : [`Earlier commands changed PATH to ${PATH}; this run uses the default one.`]),
-  ];
-}
-
-function question(asked: Entry<"approval-asked">): Block[] {
-  const expires = `Expires in ${deadlineText(asked.deadline - asked.at)}. A new message from ${visible(asked.requester.name)} withdraws it.`;
-  const nobody = asked.approvers.length === 0 ? " Nobody may approve yet: DECKHAND_APPROVERS is not set." : "";
-  return [
-    { kind: "note", text: expires + nobody },
-    {
-      kind: "buttons",
-      buttons: [
-        { action: "approve", label: "Approve", style: "primary", value: asked.approval },
-        { action: "deny", label: "Deny", style: "danger", value: asked.approval },
-      ],
-    },
-  ];
+function cardOf(asked: Entry<"approval-asked">, { chosen, decided, said }: Index): Post {
+  return card(asked, { chosen: chosen.get(asked.seq), decided: decided.get(asked.approval), said: said.get(asked.call) });
 }
 
 /** Refusals that the card or the stop line already tells. */
@@ -267,14 +228,4 @@ function endWord(end: Entry<"final" | "failed"> | undefined): string {
 function oneLine(command: string): string {
   const line = visible(command.replaceAll("\n", " "));
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
-}
-
-const SEE_FILE = ", see the file";
-
-/** At most about `max` characters: the beginning and the end, with a line that says what is left out; `more` says where it is. */
-export function headAndTail(text: string, max: number, more = ""): string {
-  if (text.length <= max) return text;
-  const head = Math.floor(max * 0.4);
-  const tail = max - head;
-  return `${text.slice(0, head).toWellFormed()}\n[... ${text.length - max} characters left out${more} ...]\n${text.slice(-tail).toWellFormed()}`;
 }

@@ -6,7 +6,7 @@ import { type CallState, openRun } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
-import type { Act } from "./ports.ts";
+import { type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
 import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
 import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
@@ -27,8 +27,8 @@ export async function runCall(
   if ("problem" in found) return [ended(call.call.id, "refused", found.problem, found.why)];
   const closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed;
   if (closed !== undefined) return [ended(call.call.id, "refused", `Not run: ${closed}`, "sandbox")];
-  const start = starting(call, found.act, session, hands);
-  const at = { ...specOf(call, found.act, session, hands), sandbox: hands.sandbox };
+  const start = starting(call, found, session, hands, signal);
+  const at = { ...specOf(call, found, session, hands), sandbox: hands.sandbox };
   const result = await found.tool.run(found.act, at, { signal: stopped, ready: start.ready });
   if (start.failed) throw start.failed.thrown;
   await session.refresh();
@@ -47,18 +47,19 @@ interface Starting {
   failed: { thrown: unknown } | null;
 }
 
-function starting(call: CallState, act: Act, session: Session, hands: Hands): Starting {
+function starting(call: CallState, found: Found, session: Session, hands: Hands, signal: AbortSignal): Starting {
   const start: Starting = { ready, went: false, changed: false, failed: null };
   async function ready(): Promise<boolean> {
-    const bound = boundOf(act, call, session, hands);
-    const digest = hands.ids.digest(boundText(bound));
-    start.changed = call.asked !== undefined && call.asked.digest !== digest;
-    if (start.changed) return false;
-    const { command, cwd, timeoutMs, sandbox, grants } = bound;
-    const { host } = hands;
-    const parent = session.state.step?.entry.seq ?? 0;
-    const approval = call.asked ? { approval: call.asked.approval } : {};
     try {
+      const place = await placeNow(session, hands, signal);
+      const bound = boundOf(found.act, call, session, hands, place.rules);
+      const digest = hands.ids.digest(boundText(bound));
+      start.changed = call.asked ? call.asked.digest !== digest : !stillRuns(call, found, place);
+      if (start.changed) return false;
+      const { command, cwd, timeoutMs, sandbox, grants } = bound;
+      const { host } = hands;
+      const parent = session.state.step?.entry.seq ?? 0;
+      const approval = call.asked ? { approval: call.asked.approval } : {};
       await session.append([
         { type: "run-started", parent, call: call.call.id, command, cwd, timeoutMs, sandbox, digest, grants, host, ...approval },
       ]);
@@ -72,14 +73,21 @@ function starting(call: CallState, act: Act, session: Session, hands: Hands): St
   return start;
 }
 
-function specOf(call: CallState, act: Act, session: Session, hands: Hands): Omit<RunSpec, "command" | "timeoutMs"> {
-  const { cwd, env, grants } = boundOf(act, call, session, hands);
+/** Days may lie between the word and the run: a rule may have ended, a link may lead elsewhere. */
+function stillRuns({ judged }: CallState, found: Found, place: RuledPlace): boolean {
+  const now = judgeAct(found, { ...place, cwd: judged?.cwd ?? place.cwd });
+  const same = JSON.stringify(now.grants) === JSON.stringify(judged?.grants ?? []);
+  return now.verdict === "auto" && now.ruled === judged?.ruled && same;
+}
+
+function specOf(call: CallState, found: Found, session: Session, hands: Hands): Omit<RunSpec, "command" | "timeoutMs"> {
+  const { cwd, env, grants } = boundOf(found.act, call, session, hands, []);
   const { conversation } = session;
   return { conversation, workspace: settingOf(session, hands).path, cwd, env, grants, reach: reachOf(call), call: call.call.id };
 }
 
 function reachOf(call: CallState): Reach {
-  if (call.asked) return "approved";
+  if (call.asked || call.judged?.ruled) return "approved";
   return call.judged?.reads ? "read" : "contained";
 }
 

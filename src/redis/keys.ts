@@ -14,9 +14,14 @@ export const KEYS = {
   /** Which host a workspace belongs to. */
   host: (workspace: string) => `${PREFIX}:host:${workspace}`,
   blob: (key: string) => `${PREFIX}:blob:${key}`,
+  /** The newest commands that were judged in a workspace. */
+  recent: (workspace: string) => `${PREFIX}:recent:${workspace}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */
   lock: (queue: string, job: string) => `${PREFIX}:${queue}:${job}:lock`,
+  /** Learned rules, and how often each rule decided. */
+  rules: `${PREFIX}:rules`,
+  hits: `${PREFIX}:hits`,
   dirty: `${PREFIX}:dirty`,
   postsDirty: `${PREFIX}:odirty`,
   approvalsDue: `${PREFIX}:due`,

@@ -7,6 +7,7 @@ import { hints } from "./hints.ts";
 import { KEYS } from "./keys.ts";
 import { notes } from "./notes.ts";
 import { posts } from "./posts.ts";
+import { rules } from "./rules.ts";
 import { type Row, appendArgs, entryOf } from "./rows.ts";
 
 /** Lines read from a stream at a time, so that a long log does not hold up everybody else. */
@@ -26,6 +27,7 @@ export function redisLog(options: { url: string; trace: Trace }): Log {
     ...reads(connection),
     ...posts(connection),
     ...notes(connection),
+    rules: rules(connection),
     onHint: heard.onHint,
     async close() {
       await Promise.all([heard.close(), connection.close()]);
@@ -90,7 +92,9 @@ function decisions(connection: Connection): Pick<Log, "decide" | "approvalOwner"
         return { kind: "unknown" };
       }
       const body = JSON.stringify({ type: "approval-decided", ...decision });
-      const reply = await decide(growing(conversation), [conversation, approval, at, LIMITS.approvalMemory, body]);
+      const stored = decision.rule ? [decision.rule.name, JSON.stringify(decision.rule)] : ["", ""];
+      const keys = [...growing(conversation), KEYS.rules, KEYS.hits];
+      const reply = await decide(keys, [conversation, approval, at, LIMITS.approvalMemory, body, ...stored]);
       const [kind, row] = reply as ["unknown"] | ["won" | "already", Row | undefined];
       if (kind === "unknown" || !row) return { kind: "unknown" };
       return { kind, entry: entryOf(row) as Entry<"approval-decided"> };

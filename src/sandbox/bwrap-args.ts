@@ -9,6 +9,12 @@ export interface Bind {
   writable: boolean;
 }
 
+/** A small folder of its own in memory, which mount points are made in; written to until it is sealed. */
+export interface Shield {
+  shield: string;
+  sealed: boolean;
+}
+
 /** Everything that one sandboxed command's argument list depends on. All paths are absolute. */
 export interface BwrapPlan {
   /** Words before all others: the control group. */
@@ -17,7 +23,7 @@ export interface BwrapPlan {
   /** The staged /etc. */
   etc: string;
   /** Mounted in this order. */
-  binds: Bind[];
+  binds: (Bind | Shield)[];
   cwd: string;
   env: Record<string, string>;
   /** The descriptor that more words are read from; null without. */
@@ -80,10 +86,26 @@ function system(etc: string): string[] {
 }
 
 /** By a descriptor where a command in a folder above could put a link in its place while this one waits. */
-function bind({ from, to, writable }: Bind): string[] {
+function bind(one: Bind | Shield): string[] {
+  if ("shield" in one) return one.sealed ? ["--remount-ro", one.shield] : ["--size", SHIELD_BYTES, "--tmpfs", one.shield];
+  const { from, to, writable } = one;
   const word = `--${writable ? "" : "ro-"}bind`;
   return typeof from === "number" ? [`${word}-fd`, String(from), to] : [word, from, to];
 }
+
+const SHIELD_BYTES = "65536";
+
+/**
+ * Bubblewrap makes the folders on the way to a mount point, and follows links that a command left in /tmp or the home
+ * for that, out of the sandbox. So what is mounted deeper in there than one level gets a new folder around it.
+ */
+export function shielded(binds: Bind[]): (Bind | Shield)[] {
+  const around = new Set(binds.flatMap(({ to }) => SHARED_PLACE.exec(to)?.[1] ?? []));
+  const shields = (sealed: boolean): Shield[] => [...around].map((shield) => ({ shield, sealed }));
+  return [...shields(false), ...binds, ...shields(true)];
+}
+
+const SHARED_PLACE = new RegExp(`^((?:/tmp|${HOME})/[^/]+)/`);
 
 /** Set inside, so that the count of processes is the sandbox's own and not shared by all of the user. */
 const WALLS: Walls = {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RunSpec } from "../core/sandbox.ts";
-import { type Bind, bwrapArgs, HOME, settings } from "./bwrap-args.ts";
+import { type Bind, bwrapArgs, HOME, settings, shielded } from "./bwrap-args.ts";
 import { carrying, SESS } from "./carry.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { stageEtc } from "./etc.ts";
@@ -40,10 +40,10 @@ export function planner(options: SandboxOptions, common: Common, keep: Keeper, g
       const secretArgs = [...settings(carriedEnv(spec)), ...extra.secretArgs];
       const opens = [workspace, ...protect.map(({ path }) => join(workspace, path)), ...extra.opens.map(({ path }) => path)];
       const fd = (path: string, writable: boolean): Bind => ({ from: FIRST_FD + opens.indexOf(path), to: path, writable });
-      const binds: Bind[] = [
-        ...[own(tmp, "/tmp"), own(home, HOME), own(sess, SESS), fd(workspace, reach !== "read" && !whole)],
+      const binds = [
+        ...[own(tmp, "/tmp"), own(home, HOME), own(sess, SESS)],
+        ...shielded([fd(workspace, reach !== "read" && !whole), ...extra.opens.map(({ path, writable }) => fd(path, writable))]),
         ...protect.map(({ path, pin }) => fd(join(workspace, path), pin)),
-        ...extra.opens.map(({ path, writable }) => fd(path, writable)),
         ...extra.binds,
       ];
       const start = bwrapArgs({

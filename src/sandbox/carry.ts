@@ -9,7 +9,7 @@ import { keepable, readExports } from "./variables.ts";
 export const SESS = "/run/sess";
 
 /** The supervisor's lines for a command `$1` whose state carries over; `$2` is what `carrying` gives. */
-export const RUN_CARRYING = `export BASH_ENV=/dev/fd/3; exec /bin/bash --norc --noprofile -c "$1" bash 2>&1 3<<carried
+export const RUN_CARRYING = `export BASH_ENV=/dev/fd/3; exec /bin/bash --norc --noprofile -c -- "$1" bash 2>&1 3<<carried
 $2
 carried
 `;

@@ -35,7 +35,9 @@ interface Heard {
 
 interface Life {
   job: Job;
-  captured: Capture;
+  spool: string;
+  /** Null before the first output: what a silent command does not need costs as much as all else here. */
+  output: { captured: Capture; feed: ReturnType<typeof liveFeed> } | null;
   hear: Heard;
   /** Null for a job that waits for nobody. */
   claim: Claim | null;
@@ -67,7 +69,7 @@ export function startCommand(
   hear: Heard,
 ): Command {
   const life: Life = {
-    ...{ job, captured: capture(spool), hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
+    ...{ job, spool, output: null, hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
     ...{ reason: null, ready: false, inner: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
   };
   const allow = () => {
@@ -88,6 +90,7 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
     locked?.catch((thrown: unknown) => giveUp(life, messageOf(thrown)));
     // What it may not change is mounted as it stands then: nobody may write any more.
     if (alone) await locked;
+    await turn();
     if (life.reason !== null) return verdict(life);
     const { child, pipe } = (life.started = begin(job, newPipe()));
     const failure = await follow(life, child, pipe);
@@ -99,6 +102,14 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
   } finally {
     claim?.release();
   }
+}
+
+let line = Promise.resolve();
+
+/** Starting a process holds everything else up: of many at once, those that stand are heard between two starts. */
+function turn(): Promise<void> {
+  line = line.then(() => new Promise((done) => void setImmediate(done)));
+  return line;
 }
 
 function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputPipe } {
@@ -114,16 +125,16 @@ function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputP
 
 /** Until it has ended and nobody writes any more. Gives why it could not be started at all. */
 async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promise<string | null> {
-  const { captured } = life;
-  const feed = liveFeed(life.hear.live);
   const drained = new Promise<void>((done) => {
     pipe.listen((chunk) => {
+      const { captured, feed } = (life.output ??= { captured: capture(life.spool), feed: liveFeed(life.hear.live) });
       captured.add(chunk);
       feed.add(chunk);
       if (captured.total() > life.job.floodBytes) stop(life, "flood");
     }, done);
   });
-  if (child.pid !== undefined) life.hear.alive([child.pid]);
+  // Bubblewrap ends by itself before it has said what is in it.
+  if (child.pid !== undefined && life.job.seccomp === null) life.hear.alive([child.pid]);
   // The supervisor may be gone before it is told to go.
   child.stdin?.on("error", () => {});
   child.stderr?.on("data", (data) => hearWords(life, String(data)));
@@ -136,7 +147,7 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
   if (failure !== null) pipe.close();
   await drained;
   for (const timer of life.timers) clearTimeout(timer);
-  feed.end();
+  life.output?.feed.end();
   return failure;
 }
 
@@ -207,16 +218,20 @@ function leave(life: Life, child: ChildProcess, pipe: OutputPipe): void {
   life.left = true;
   kill(-(child.pid as number));
   const abandon = (patience: number): void => {
-    const before = life.captured.total();
+    const before = total(life);
     // Looks once more at what has come in: a busy runner may be late, not the output.
     setImmediate(() => {
-      if (patience > 0 && life.captured.total() > before) return later(patience - 1);
+      if (patience > 0 && total(life) > before) return later(patience - 1);
       pipe.close();
       for (const stream of child.stdio) stream?.destroy();
     });
   };
   const later = (patience: number): void => void life.timers.push(setTimeout(abandon, LIMITS.outputDrain, patience));
   later(8);
+}
+
+function total({ output }: Life): number {
+  return output?.captured.total() ?? 0;
 }
 
 /** With the first process inside everything inside has ended. It may be a moment behind when the one outside was ended first. */
@@ -226,7 +241,11 @@ async function gone(inner: number | null): Promise<void> {
 }
 
 function verdict(life: Life): Ended {
-  const ended = { ...life.captured.end(), ms: life.went === null ? 0 : performance.now() - life.went, words: "" };
+  const ended = {
+    ...(life.output?.captured.end() ?? { last: new Uint8Array(), total: 0 }),
+    ms: life.went === null ? 0 : performance.now() - life.went,
+    words: "",
+  };
   if (life.reason !== null) return { ...ended, how: life.reason, exit: null };
   const { exitCode = null, signalCode = null } = life.started?.child ?? {};
   if (life.went === null) return refusal(life.words.replace(READY, "").trim() || `ended with ${exitCode ?? signalCode}`);

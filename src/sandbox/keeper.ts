@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
@@ -44,6 +44,8 @@ export function keeper(options: SandboxOptions, errand: Runs<unknown>["errand"],
 
   async function scrub(folder: string, user: RunUser): Promise<void> {
     await attempt("scrub", async () => {
+      // Its owner may have closed it; the folder that holds it is ours, so this is it and no link.
+      chmodSync(folder, 0o700);
       if (readdirSync(folder).length > 0) await inside(folder, user, EMPTY);
       rmdirSync(folder);
     });

@@ -18,6 +18,10 @@ export const READY = "deckhand-ready";
 function supervisor(limits: string, prelude: string, run: string): string {
   return [
     limits,
+    // When the machine runs out of memory, a command goes before the worker and Redis.
+    "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
+    // A command may signal us, too; it does not say how it ends by that.
+    "trap : HUP INT QUIT TERM",
     ...(prelude === "" ? [] : [prelude]),
     `echo ${READY} >&2`,
     // The runner's word to go. When it died meanwhile this reads nothing, and nothing runs.
@@ -30,7 +34,7 @@ function supervisor(limits: string, prelude: string, run: string): string {
   ].join("\n");
 }
 
-const RUN = `exec /bin/bash --norc --noprofile -c "$1" bash 2>&1`;
+const RUN = `exec /bin/bash --norc --noprofile -c -- "$1" bash 2>&1`;
 
 /** What each process of a command may have at most; null: as much as we. */
 export interface Walls {

@@ -101,11 +101,11 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       expect(effect()).toBe("ran\n");
     });
 
-    test("that needs the network says on its card that approving does not open it", async () => {
+    test("that needs the network says on its card what approving opens, and the thread says where it tried to go", async () => {
       const said = await deck.mention("fetch the page", { channel: "C7" });
-      await said.shows(/it still has no network and no other folders/);
+      await said.shows(/If approved, for this run alone: it may connect to x\.example:80\./);
       await said.press("approve");
-      await said.shows(/Result: .*(Could not resolve|not found|exit code)/s);
+      await said.shows(/Network: x\.example:80 \(refused: /);
     });
 
     test("expires as a decision of its own", async () => {

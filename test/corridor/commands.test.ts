@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
 import { type Corridor, openCorridor } from "../support/corridor.ts";
 import { PLATFORMS } from "../support/stage.ts";
-import { processesWith } from "../support/workspace.ts";
+import { processesWith, uniqueSleep } from "../support/workspace.ts";
+
+const SLEEP = uniqueSleep();
+const LATE = uniqueSleep();
 
 describe.each(PLATFORMS)("on %s", (platform) => {
   let deck: Corridor;
@@ -13,8 +16,8 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     silence: "true",
     flood: "yes 0123456789abcdef | head -c 50000000",
     input: "cat; echo over",
-    timeout: ["(sleep 300 &) ; echo begun; sleep 300", 2],
-    sleep: "sleep 60",
+    timeout: [`(${LATE} &) ; echo begun; ${LATE}`, 2],
+    sleep: SLEEP,
     removal: "rm -f old",
   };
 
@@ -46,7 +49,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
   describe("a command", () => {
     test("that fails shows what it said and its exit code", async () => {
       const said = await run("fail", "C1");
-      await said.shows(/\| ls: cannot access '\/nowhere'[\s\S]*\nexit 2 · /);
+      await said.shows(/\| ls: cannot access 'nowhere'[\s\S]*\nexit 2 · /);
       await said.shows(/Result: .*\[exit code 2\]/s);
     });
 
@@ -77,7 +80,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       const said = await run("timeout", "C5");
       await said.shows(/\| begun\nended at its time limit after 2\.\d s, with everything it had started/);
       await said.shows(/Result: begun.*time limit/s);
-      expect(processesWith("sleep 300")).toEqual([]);
+      expect(processesWith(LATE)).toEqual([]);
     });
   });
 
@@ -87,12 +90,12 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       ["the button", "C7"],
     ])("by %s ends a run within a second and says what was stopped", async (way, channel) => {
       const said = await run("sleep", channel);
-      const status = await said.shows(/Running: sleep 60[\s\S]*\[ Stop \]/);
-      await deck.stage.waitFor(() => processesWith("sleep 60").length > 0);
+      const status = await said.shows(new RegExp(`Running: ${SLEEP}[\\s\\S]*\\[ Stop \\]`));
+      await deck.stage.waitFor(() => processesWith(SLEEP).length > 0);
       if (way === "the word") await deck.say("stop", { channel, thread: said.root, user: "U2" });
       else await deck.stage.press({ channel, root: said.root, ts: status.ts, action: "stop", user: "U2" });
-      await deck.stage.waitFor(() => processesWith("sleep 60").length === 0);
-      await said.shows(/Stopped by Bob\. Ended: `sleep 60`\./);
+      await deck.stage.waitFor(() => processesWith(SLEEP).length === 0);
+      await said.shows(new RegExp(`Stopped by Bob\\. Ended: \`${SLEEP}\`\\.`));
       await said.shows(/^Stopped · 1 command/);
       const entries = await said.entries();
       expect(entries.at(-1)).toMatchObject({ type: "final", reason: "stopped" });

@@ -31,12 +31,12 @@ export function talk(): Talk {
     carried,
     run: (command, { plain = false, variables = true, readOnly = false } = {}) => {
       const { cwd, env } = carried();
-      const line = plain ? `/bin/bash --norc --noprofile -c "$1" bash 2>&1` : RUN_CARRYING;
+      const line = plain ? `exec /bin/bash --norc --noprofile -c "$1" bash 2>&1` : RUN_CARRYING;
       const words = [
         ...["bwrap", "--dev-bind", "/", "/", "--tmpfs", "/run", readOnly ? "--ro-bind" : "--bind", sess, SESS],
         ...["--unshare-pid", "--proc", "/proc", "--as-pid-1", "--die-with-parent", "--chdir", cwd, "--clearenv"],
         ...Object.entries({ ...GIVEN, ...env }).flatMap(([name, value]) => ["--setenv", name, value]),
-        ...["--", "/bin/bash", "--norc", "--noprofile", "-c", `exec </dev/null 2>/dev/null\n${line}\nexit $?`],
+        ...["--", "/bin/sh", "-c", `exec </dev/null 2>/dev/null\n(${line})\nexit $?`],
         ...["supervisor", command, carrying(sess, variables)],
       ];
       const { status, stdout, stderr } = spawnSync(words[0] as string, words.slice(1), { encoding: "utf8", timeout: 30_000 });

@@ -14,7 +14,7 @@ const FORBIDDEN = [
   ...["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "MALLOC_CHECK_"],
   ...["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_LOADABLES_PATH", "PS0", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "GLOBIGNORE"],
   ...["HISTFILE", "TMOUT", "POSIXLY_CORRECT", "HOME", "USER", "SHELL", "XDG_CONFIG_HOME", "TERMINFO", "TERMINFO_DIRS"],
-  ...["GIT_DIR", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF", "PAGER", "GIT_PAGER", "MANPAGER"],
+  ...["GIT_DIR", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "PAGER", "GIT_PAGER", "MANPAGER"],
   ...[
     "EDITOR",
     "GIT_EDITOR",
@@ -57,6 +57,10 @@ it.each(FORBIDDEN)("%s is never carried; its name is told, its value is not", (n
     expect(env).toEqual({});
     expect(notes).toEqual([`Not kept for the next command: ${name}. Set such variables in the command that needs them.`]);
   }
+});
+
+it.each(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_2"])("%s is ours: never carried, and not worth a word", (name) => {
+  expect(keepable(new Map([[name, "wicked"]]), GIVEN)).toEqual({ env: {}, notes: [] });
 });
 
 it.each(ALLOWED)("%s is carried", (name) => {

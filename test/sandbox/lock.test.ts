@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunResult, Sandbox } from "../../src/core/sandbox.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
@@ -106,6 +107,29 @@ it("the lock of a runner that dies is free when nothing is left of its command",
   expect((await waiting).output.text).toBe("free\n");
   expect((await holding).how).toBe("interrupted");
   expect(processesWith(mark)).toEqual([]);
+});
+
+it("what a runner that died has left is waited for", async () => {
+  const [sh, other] = shells as [Shell, Shell];
+  const mark = uniqueSleep();
+  const stop = new AbortController();
+  let begun = false;
+  const running = sh(`echo; ${mark}`, { reach: "approved", signal: stop.signal, onChunk: () => void (begun = true) });
+  await until("it runs", () => begun);
+  // As if its lock were free already: the file that the others go by stays as it is.
+  const folder = join(place.stateDir, "lock");
+  const copies = readdirSync(folder).map((name) => [join(folder, name), join(folder, `${name}.old`)] as const);
+  for (const [path, old] of copies) {
+    renameSync(path, old);
+    cpSync(old, path);
+    place.give(path);
+  }
+  const waiting = other("echo free", { reach: "read", conversation: "waits" });
+  const first = await Promise.race([waiting, setTimeout(300, "waits")]);
+  expect(first).toBe("waits");
+  stop.abort();
+  await running;
+  expect((await waiting).output.text).toBe("free\n");
 });
 
 it("what keeps the lock from being taken is told, and nothing runs", async () => {

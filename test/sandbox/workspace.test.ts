@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
@@ -61,14 +62,14 @@ describe("a folder that can be no workspace", () => {
     await sandbox.close();
   });
 
-  it("one below /tmp whose place in the conversation's own /tmp was taken by a link", async () => {
+  it("one directly below /tmp whose place in the conversation's own /tmp was taken by a link", async () => {
     const sandbox = bwrapSandbox({ stateDir: place.stateDir, runAs: null });
-    const other = join(place.root, "other");
-    mkdirSync(other);
-    place.give(other);
-    const sh = shellIn(sandbox, other);
-    await sh(`mkdir -p ${place.root} && ln -s /home/agent ${place.path}`);
-    expect((await sh("true", { workspace: place.path, cwd: place.path })).why).toMatch(/in its way.*WORKSPACE_REFUSED/);
+    const near = mkdtempSync(join(tmpdir(), "deckhand-near-"));
+    place.give(near);
+    await shellIn(sandbox, place.path)(`ln -s /home/agent ${near}`);
+    const { why } = await shellIn(sandbox, near)("true");
+    expect(why).toMatch(/in its way.*WORKSPACE_REFUSED/);
+    rmSync(near, { recursive: true });
     await sandbox.close();
   });
 });

@@ -29,6 +29,9 @@ export interface Door {
   leave(): Promise<void>;
 }
 
+/** Words that make a command the run user's. */
+const BECOME = ["setpriv", `--reuid=${RUN_UID}`, `--regid=${RUN_UID}`, "--clear-groups"];
+
 export type Starter = "root" | "user";
 /** What root can play is played by root too; nobody else can play root. */
 export const STARTERS: Starter[] = isRoot() ? ["root", "user"] : ["user"];
@@ -64,7 +67,7 @@ export async function openDoor(starter: Starter, options: Options = {}, place = 
   writeFileSync(join(home, ".ssh", "id_rsa"), "bait");
   const drop = isRoot() && starter === "user";
   if (drop) for (const own of [place.stateDir, home]) place.give(own);
-  const become = drop ? ["setpriv", `--reuid=${RUN_UID}`, `--regid=${RUN_UID}`, "--clear-groups"] : [];
+  const become = drop ? BECOME : [];
   const { node, main } = program(place, drop);
   const given: DoorOptions = { stateDir: place.stateDir, runAs, ...chosen };
   const words = [...become, node, "--disable-warning=ExperimentalWarning", main, JSON.stringify(given)];
@@ -91,8 +94,8 @@ export async function openDoor(starter: Starter, options: Options = {}, place = 
 /** Ours, or a copy where this folder is closed to others. */
 function program(place: TestWorkspace, drop: boolean): { node: string; main: string } {
   const main = join(import.meta.dirname, "door-main.ts");
-  const tried = [`--reuid=${RUN_UID}`, `--regid=${RUN_UID}`, "--clear-groups", process.execPath, "--check", main];
-  if (!drop || spawnSync("setpriv", tried).status === 0) return { node: process.execPath, main };
+  const words = [...BECOME, process.execPath, "--check", main];
+  if (!drop || spawnSync(words[0] as string, words.slice(1)).status === 0) return { node: process.execPath, main };
   const copy = join(place.root, "program");
   for (const path of ["package.json", "src", "test/support"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
   const node = join(copy, "node");

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Door } from "./doors.ts";
-import { childrenOf, processesWith, uniqueSleep, until, zombies } from "./workspace.ts";
+import { childrenOf, noZombies, processesWith, uniqueSleep, until, zombies } from "./workspace.ts";
 
 interface Left {
   runners: number;
@@ -22,7 +22,7 @@ export async function manyRuns(door: Door, count: number): Promise<void> {
   const known = zombies("bwrap");
   const open = descriptors(door);
   for (let run = 0; run < count; run++) await kinds[run % kinds.length]?.();
-  await until("no new zombie stays", () => zombies("bwrap").every((pid) => known.includes(pid)));
+  await noZombies("bwrap", known);
   // The lock of those that read is kept for a moment.
   await until("no descriptor is left", () => descriptors(door).every((count, at) => count <= (open[at] ?? 0)));
   const after = await settled(door, marks);

@@ -78,6 +78,12 @@ export function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
+/** Waits until every process of this name that has ended by now is taken note of; others end all the time. */
+export async function noZombies(name: string, known: number[]): Promise<void> {
+  const fresh = zombies(name).filter((pid) => !known.includes(pid));
+  await until("no new zombie stays", () => !zombies(name).some((pid) => fresh.includes(pid)));
+}
+
 /** A length of sleep that no other test uses: its process can be found by it. */
 export function uniqueSleep(): string {
   return `sleep 1${Math.random().toFixed(9).slice(2)}`;

@@ -1,5 +1,5 @@
 import { App } from "@slack/bolt";
-import { channelIds, type Inbound } from "../../core/inbound.ts";
+import { channelIds, type Inbound, PRESS_ACTIONS } from "../../core/inbound.ts";
 import { lines } from "../../core/lines.ts";
 import type { Log } from "../../core/log.ts";
 import type { Clock, Reply, Trace } from "../../core/ports.ts";
@@ -26,6 +26,9 @@ export interface Ears {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** The action ids of our buttons. */
+const BUTTONS = new RegExp(`^(?:${[...PRESS_ACTIONS, "stop"].join("|")})$`);
 
 type Arrive = (inbound: Inbound) => Promise<Reply>;
 
@@ -74,7 +77,7 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
   app.event(/^(?:app_mention|message)$/, async ({ event, context }) => {
     await listen(readEvent(event, self), context["delivery"] as Delivery, (context.retryNum ?? 0) > 0);
   });
-  app.action(/^(?:approve|deny|stop)$/, async ({ body, context }) => {
+  app.action(BUTTONS, async ({ body, context }) => {
     await listen(readActions(body, self), context["delivery"] as Delivery, false);
   });
   return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MessageFile, Person } from "../../core/entry.ts";
-import { type Inbound, slackThread, type Thread } from "../../core/inbound.ts";
+import { type Inbound, PRESS_ACTIONS, slackThread, type Thread } from "../../core/inbound.ts";
 import { addressed, decode, mentioned, type Names } from "./text.ts";
 
 /** Who we are in Slack, as auth.test says. */
@@ -91,9 +91,10 @@ export function readActions(raw: unknown, self: Self): Reading {
     const event = `slack:stop:${container.channel_id}:${container.message_ts}:${user.id}:${action_ts}`;
     return { ...heard, inbound: (by) => ({ kind: "stop", event, thread, by }) };
   }
-  if ((action !== "approve" && action !== "deny") || !value) return ignored(`no button of ours: ${action}`);
+  const press = PRESS_ACTIONS.find((each) => each === action);
+  if (!press || !value) return ignored(`no button of ours: ${action}`);
   const event = `slack:press:${value}:${user.id}:${action_ts}`;
-  return { ...heard, inbound: (by) => ({ kind: "press", event, thread, by, action, approval: value }) };
+  return { ...heard, inbound: (by) => ({ kind: "press", event, thread, by, action: press, approval: value }) };
 }
 
 /** The same id for `app_mention` and `message`, live and from the history: this is what makes them one. */

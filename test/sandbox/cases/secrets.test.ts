@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFinished } from "vitest";
 import { behindEachDoor, TOKEN } from "../../support/doors.ts";
 import { processesWith, uniqueSleep } from "../../support/workspace.ts";
 
@@ -47,12 +47,12 @@ behindEachDoor(
       const sleep = uniqueSleep();
       const seconds = sleep.slice("sleep ".length);
       const other = spawn("sleep", [seconds]);
+      onTestFinished(() => void other.kill());
       await once(other, "spawn");
       expect(processesWith(sleep)).toEqual([other.pid]);
       // Written so that it does not find itself.
       const found = await door().sh(`cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -cx '[1]${seconds.slice(1)}'`, { reach: "read" });
       expect(found.output.text).toBe("0\n");
-      other.kill();
     });
   },
   (place) => ({ credentials: { [place.path]: credentials } }),

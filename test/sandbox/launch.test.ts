@@ -1,0 +1,123 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bwrapArgs, type BwrapPlan } from "../../src/sandbox/bwrap-args.ts";
+import { carrying } from "../../src/sandbox/carry.ts";
+import { READY, supervised, type Walls } from "../../src/sandbox/launch.ts";
+import { isRoot, makeWorkspace, processesWith, RUN_UID, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
+
+const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
+const SMALL: Walls = { files: 300, processes: 5000, fileSize: 5120, memory: 700 * 1024 * 1024, cpu: 7 };
+/** /bin/sh is one of them. */
+const SHELLS = { dash: "/bin/dash", bash: "/bin/bash" };
+
+let place: TestWorkspace;
+beforeAll(() => {
+  place = makeWorkspace();
+});
+afterAll(() => place.cleanup());
+
+describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("the supervisor as %s", (_, path) => {
+  const run = (words: string[], input = "\n") => spawnSync(path, words.slice(1), { argv0: "sh", input, encoding: "utf8" });
+
+  it("sets every limit for good, in its own units, before it says that it is ready", () => {
+    const { stdout, stderr } = run(supervised("cat /proc/self/limits", SMALL));
+    expect(stderr).toBe(`${READY}\n`);
+    const limit = (name: string) => new RegExp(`^Max ${name} +(\\S+) +(\\S+)`, "m").exec(stdout)?.slice(1);
+    const both = (value: number) => [String(value), String(value)];
+    expect(limit("open files")).toEqual(both(300));
+    expect(limit("processes")).toEqual(both(5000));
+    expect(limit("file size")).toEqual(both(5120));
+    expect(limit("data size")).toEqual(both(700 * 1024 * 1024));
+    expect(limit("cpu time")).toEqual(both(7));
+    expect(limit("core file size")).toEqual(both(0));
+  });
+
+  it.each(["n", "f", "d", "t", "c", "u"])("starts nothing when a limit cannot be set: -%s", (letter) => {
+    const words = supervised("echo ran", SMALL);
+    // Whoever set a lower one before does not get a higher one back.
+    const bound = words.with(
+      2,
+      (words[2] as string).replace(new RegExp(`ulimit -${letter} \\d+`), `ulimit -${letter} x`).replace("ulimit -p 5000", "false"),
+    );
+    const { stdout, stderr, status } = run(bound);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 125 });
+    expect(stderr).toMatch(/the limits cannot be set\n$/);
+  });
+
+  it("starts nothing without the word to go", () => {
+    expect(run(supervised("echo ran", SMALL), "")).toMatchObject({ stdout: "", status: 125 });
+  });
+
+  it.each([
+    ["exit 7", 7],
+    ["kill -TERM $$", 143],
+    ["kill -KILL $$", 137],
+  ])("gives the exit code of `%s` and adds no word to its output", (command, status) => {
+    expect(run(supervised(`echo out; echo err >&2; ${command}`, SMALL))).toMatchObject({
+      stdout: "out\nerr\n",
+      stderr: `${READY}\n`,
+      status,
+    });
+  });
+
+  it("hands the command input, output and error alone, and nothing of how it carries over", () => {
+    const carry = carrying("/nowhere", true);
+    const { stdout } = run(supervised("ls /proc/$$/fd /proc/$PPID/fd; declare -p BASH_ENV; :", SMALL, "", carry));
+    // Tests may have been started with more descriptors, which are far off.
+    expect(stdout.split("\n").filter((fd) => /^\d\d?$/.test(fd))).toEqual(["0", "1", "2", "0", "1", "2"]);
+    expect(stdout).toContain("BASH_ENV: not found");
+  });
+});
+
+const PLAN: BwrapPlan = {
+  ...{ enter: [], user: { uid: 64_007, gid: 64_008, drop: true }, etc: "/etc", binds: [], cwd: "/", env: {} },
+  ...{ secrets: null, prelude: "", command: "true", carry: null },
+};
+
+it("is started as the run user; where it enters a control group first, setpriv makes it that user", () => {
+  expect(bwrapArgs(PLAN)).toMatchObject({ as: { uid: 64_007, gid: 64_008 } });
+  expect(bwrapArgs(PLAN).argv[0]).toBe("bwrap");
+  const { argv, as } = bwrapArgs({ ...PLAN, enter: ["enter", "it"] });
+  expect(as).toBe(null);
+  expect(argv.slice(0, argv.indexOf("bwrap"))).toEqual([
+    "enter",
+    "it",
+    "setpriv",
+    "--reuid=64007",
+    "--regid=64008",
+    "--clear-groups",
+    "--pdeathsig",
+    "KILL",
+  ]);
+  expect(bwrapArgs({ ...PLAN, user: { uid: 64_007, gid: 64_007, drop: false } }).as).toBe(null);
+});
+
+it.each([true, false])("makes no command line for root", (drop) => {
+  expect(() => bwrapArgs({ ...PLAN, user: { uid: 0, gid: 0, drop } })).toThrow("RUN_AS");
+});
+
+it.runIf(isRoot())("neither a command nor what stands around it has a group of whoever started the worker", async () => {
+  const mark = uniqueSleep();
+  const args = ["--groups=4,27,64009", process.execPath, WORKER, place.stateDir, place.path, `id -G; ${mark} & sleep 1`];
+  const worker = spawn("setpriv", args, { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  worker.stdout.on("data", (data) => (said += String(data)));
+  const ended = once(worker, "close");
+  const around = () => processesWith(mark).filter((pid) => !wordsOf(pid).includes(WORKER));
+  await until("it runs", () => around().some((pid) => wordsOf(pid)[0] === "sleep"));
+  const groups = around().map((pid) => `${wordsOf(pid)[0]}: ${/^Groups:\t(.*?) *$/m.exec(status(pid))?.[1]}`);
+  expect(new Set(groups)).toEqual(new Set(["bwrap: ", "/bin/sh: ", "/bin/bash: ", "sleep: "]));
+  await ended;
+  expect(said).toBe(`${RUN_UID}\n\n`);
+});
+
+function wordsOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+}
+
+function status(pid: number): string {
+  return readFileSync(`/proc/${pid}/status`, "utf8");
+}
