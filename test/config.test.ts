@@ -29,6 +29,7 @@ describe("the configuration", () => {
       model: { apiKey: null, baseUrl: null, model: "gpt-5" },
       redisUrl: "redis://127.0.0.1:6379",
       workspaces: [],
+      rules: [],
       users: [],
       approvers: [],
       sandbox: "bwrap",

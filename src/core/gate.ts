@@ -65,6 +65,7 @@ export function readLine(command: string, place: Place): Reading {
     changes: false,
     recipes: new Set(),
     written: new Set(),
+    texts: new Map(),
     runs: new Set(),
     left: MOST_PARTS,
     looks: MOST_LOOKS,

@@ -31,7 +31,8 @@ export interface CallTrace {
   verdict: string | null;
   rule: string | null;
   reasons: Reason[];
-  approval: { id: string; asked: string; decision: Decision | "open"; by: string | null; waitedMs: number | null } | null;
+  /** `rule`: the name of the rule that was stored with the decision. */
+  approval: { id: string; asked: string; decision: Decision | "open"; by: string | null; waitedMs: number | null; rule?: string } | null;
   sandbox: string | null;
   /** `output` is what the model got of it: head and tail of a long one. */
   result: { how: string; exit: number | null; ms: number; bytes: number; why: string | null; output: string } | null;
@@ -110,7 +111,8 @@ function happenedToCall(call: CallTrace, entry: Entry): void {
     call.approval = { id: entry.approval, asked, decision: "open", by: null, waitedMs: null };
   } else if (isEntry(entry, "approval-decided") && call.approval) {
     const waitedMs = entry.at - Date.parse(call.approval.asked);
-    call.approval = { ...call.approval, decision: entry.decision, by: entry.by?.name ?? null, waitedMs };
+    const rule = entry.rule ? { rule: entry.rule.name } : {};
+    call.approval = { ...call.approval, decision: entry.decision, by: entry.by?.name ?? null, waitedMs, ...rule };
   } else if (isEntry(entry, "run-started")) {
     call.sandbox = entry.sandbox;
   } else if (isEntry(entry, "run-ended")) {
@@ -142,8 +144,9 @@ function callLines(call: CallTrace): string[] {
     lines.push(`      gate: ${call.verdict} by ${call.rule}${reasons ? ` (${reasons})` : ""}`);
   }
   if (call.approval) {
-    const { decision, by, waitedMs } = call.approval;
-    lines.push(`      approval: ${decision}${by ? ` by ${visible(by)}` : ""}${waitedMs === null ? "" : ` after ${seconds(waitedMs)}`}`);
+    const { decision, by, waitedMs, rule } = call.approval;
+    const more = `${by ? ` by ${visible(by)}` : ""}${waitedMs === null ? "" : ` after ${seconds(waitedMs)}`}`;
+    lines.push(`      approval: ${decision}${more}${rule === undefined ? "" : ` · stored the rule "${visible(rule)}"`}`);
   }
   if (call.sandbox) lines.push(`      ran: ${call.sandbox}`);
   if (call.result) {

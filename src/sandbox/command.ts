@@ -90,7 +90,6 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
     locked?.catch((thrown: unknown) => giveUp(life, messageOf(thrown)));
     // What it may not change is mounted as it stands then: nobody may write any more.
     if (alone) await locked;
-    await turn();
     if (life.reason !== null) return verdict(life);
     const { child, pipe } = (life.started = begin(job, newPipe()));
     const failure = await follow(life, child, pipe);
@@ -102,14 +101,6 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
   } finally {
     claim?.release();
   }
-}
-
-let line = Promise.resolve();
-
-/** Starting a process holds everything else up: of many at once, those that stand are heard between two starts. */
-function turn(): Promise<void> {
-  line = line.then(() => new Promise((done) => void setImmediate(done)));
-  return line;
 }
 
 function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputPipe } {

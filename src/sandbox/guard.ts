@@ -3,7 +3,7 @@ import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import type { RunOptions, RunResult, RunSpec } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { changesThatRun, INSPECT, type Inspection, protectedPaths, readInspection, refusal } from "./inspect.ts";
-import { refused, type Runs } from "./provider.ts";
+import { meaning, refused, type Runs } from "./provider.ts";
 
 /** Paths of the workspace that are mounted once more: `pin` as they are, so that they stay; else read-only. */
 export interface Guarded {
@@ -27,7 +27,9 @@ export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, op
       ...{ conversation: "inspect", workspace, cwd: workspace, command: INSPECT },
       ...{ timeoutMs: LIMITS.inspectTime, reach: "read" },
     };
-    const { printed } = await raw(look, { signal }, { protect: [] });
+    const { printed, how, words } = await raw(look, { signal }, { protect: [] });
+    if (how === "refused") throw meaning(words, look);
+    if (how === "interrupted") throw new DeckhandError("SANDBOX_RUNNER", "while the workspace was looked through");
     return readInspection(new TextDecoder().decode(printed.first));
   }
 

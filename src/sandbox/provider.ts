@@ -35,7 +35,7 @@ export type Plan<Extra> = (spec: RunSpec, user: RunUser, extra: Extra) => Planne
 
 export interface Runs<Extra> {
   run(spec: RunSpec, options: RunOptions, extra: Extra): Promise<RunResult>;
-  /** The same with the bytes as they came, at most LIMITS.outputFile from the beginning. Rejects when it was not started. */
+  /** The same with the bytes as they came, at most LIMITS.outputFile from the beginning. May reject with a DeckhandError. */
   raw(spec: RunSpec, options: RunOptions, extra: Extra): Promise<Ran>;
   errand(errand: Errand): Promise<Ran>;
   left: Sandbox["left"];

@@ -20,7 +20,7 @@ describe("deckhand judge", () => {
     const { code, lines } = await run(['{"command":"ls"}\n{"command":"sudo reboot"}\n{"command":"curl http://x.example"}\n']);
     expect(code).toBe(0);
     expect(lines).toEqual([
-      { command: "ls", verdict: "auto", reasons: [], rule: "read-only" },
+      { command: "ls", verdict: "auto", reasons: [], rule: "read-only", reads: true },
       {
         command: "sudo reboot",
         verdict: "deny",
@@ -30,8 +30,9 @@ describe("deckhand judge", () => {
       {
         command: "curl http://x.example",
         verdict: "ask",
-        reasons: [{ code: "network", text: "`curl` reaches the network (x.example)" }],
+        reasons: [{ code: "network", text: "`curl` downloads from x.example" }],
         rule: "ask/network",
+        grants: ["network=x.example:80"],
       },
     ]);
   });
@@ -45,7 +46,7 @@ describe("deckhand judge", () => {
       { error: 'needs the form {"command": "..."}', line: 3 },
       { error: 'needs the form {"command": "..."}', line: 4 },
       { error: "is not UTF-8", line: 5 },
-      { command: "ls", verdict: "auto", reasons: [], rule: "read-only" },
+      { command: "ls", verdict: "auto", reasons: [], rule: "read-only", reads: true },
     ]);
   });
 

@@ -43,7 +43,10 @@ it("every act works on a cluster, and every key lies in one slot", async () => {
   await queue.wake(conversation, "w");
   await queue.wakePosts(conversation);
   await Promise.all([worked.promise, posted.promise]);
-  await log.decide("a", 2100, { decision: "approved", by: ANNA });
+  const words = { pattern: ["ls"], decision: "auto" as const, grants: [], match: [], not_match: [] };
+  await log.decide("a", 2100, { decision: "approved", by: ANNA, rule: { name: "w: ls", ...words } });
+  await log.rules.note("w", [{ command: "ls", cwd: "/w" }], ["w: ls"], 2200);
+  expect(await log.rules.revoke("nothing")).toBe(false);
   expect(await log.ingest(arrival(conversation, "no", { supersedes: ANNA }))).toMatchObject({ superseded: "b" });
   await log.postAt(conversation, 3000);
   expect(await log.takeDuePosts(3000)).toEqual([conversation]);
@@ -62,7 +65,7 @@ it("every act works on a cluster, and every key lies in one slot", async () => {
   const claims = await claimWorkspaces({ url: server.url, trace: keptTrace(), host: "h", workspaces: ["w", "w2"], lost: () => {} });
 
   const keys = await admin.keys("*");
-  expect(keys.length).toBeGreaterThan(15);
+  expect(keys.length).toBeGreaterThan(18);
   const slots = await Promise.all(keys.map((key) => admin.call("CLUSTER", "KEYSLOT", key)));
   expect(keys.filter((_key, i) => slots[i] !== slots[0])).toEqual([]);
   expect(keys.filter((key) => !key.startsWith("{dh}:"))).toEqual([]);

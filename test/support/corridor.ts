@@ -95,6 +95,8 @@ export interface CorridorOptions {
   platform?: Platform;
   env?: Record<string, string>;
   twin?: SlackTwinOptions & DiscordTwinOptions;
+  /** Before the configuration is read. */
+  prepare?: (stage: Stage) => void;
   /** False: nothing is started; see `startRole`. */
   start?: boolean;
 }
@@ -123,6 +125,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
     DECKHAND_LOG: process.env["DECKHAND_LOG"] ?? "silent",
     ...options.env,
   };
+  options.prepare?.(stage);
   const config = loadConfig(env);
   const trace = logTrace(config.logLevel, config.secrets);
   const log = redisLog({ url: redis.url, trace });

@@ -60,6 +60,8 @@ function set(target: ArithmeticExpression, operator: string, walk: Walk): void {
 function operand({ value, parts }: Extract<ArithmeticExpression, { type: "ArithmeticWord" }>, walk: Walk): void {
   for (const part of parts ?? []) {
     if (part.type === "CommandExpansion") walk.substitute(part, walk);
+    else if (part.type === "ParameterExpansion" || part.type === "SimpleExpansion")
+      walk.word({ type: "Word", text: part.text, value: part.text, pos: part.pos, end: part.end, parts: [part] }, walk);
   }
   judgeText(value, walk);
 }

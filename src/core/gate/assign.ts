@@ -1,7 +1,8 @@
 import { type Arg, kindArg, literalArg } from "./args.ts";
-import { arithmeticWord, evaluated } from "./arith.ts";
+import { arithmeticWord, evaluated, judgeText } from "./arith.ts";
 import { ask, deny, show, type Walk } from "./finding.ts";
 import type { Assignment } from "./parse.ts";
+import { without } from "./scope.ts";
 import { refusedArgument } from "./secrets.ts";
 
 /** Variables that only say how a program words, counts or colours things, or which of the project's modes is meant. */
@@ -16,6 +17,12 @@ const POWERFUL_NAMES = new Set(
 /** Families of them, and endings that such variables usually have. */
 const POWERFUL =
   /^(?:BASH_|PS[0-4]$|PROMPT|HIST|TERMINFO|MALLOC|GCONV|SUDO|LD_|DYLD_|GIT|LESS|MAN[A-Z_]|NODE|NPM|YARN|PNPM|PYTHON|PIP|UV_|VIRTUAL|CONDA|PERL|RUBY|GEM|BUNDLE|JAVA|_JAVA|JDK|JVM|M2_|MAVEN|MVN|GRADLE|KOTLIN|SCALA|CARGO|RUST|GO(?:[A-Z]{3,}$|_)|MAKE|GNUMAKE|MFLAGS|CMAKE|TAR_|ZIP|GREP|RIPGREP|FZF|SSH|RSYNC|CURL|WGET|DOCKER|BUILDKIT|COMPOSE|KUBE|HELM|TF_|AWS_|AZURE|GOOGLE_|CLOUDSDK|OPENSSL|SSL_|DOTNET|CORECLR|COMPLUS|MSBUILD|NUGET|PHP_|LUA|TCL|R_|JULIA|VIM|XDG_|GTK|QT_|GIO|GPG|GNUPG|DBUS|DISPLAY|XAUTH|PG[A-Z]|MYSQL|REDIS_|MONGO_|ELECTRON|CHROME|PUPPETEER|PLAYWRIGHT|DENO|BUN_|SYSTEMD|SVN_|HG|CVS|DEBUGINFOD|[ALMTU]B?SAN_|PKG_CONFIG)|(?:COMMAND|CMD|PAGER|EDITOR|OPTS?|OPTIONS|ARGS|FLAGS|WRAPPER|HOOKS?|EXEC|LAUNCHER|RUNNER|SHELL|PATH|LIB|RC|CONFIG|PROXY|ASKPASS|PLUGINS?|PRELOAD|SCRIPT|HANDLER|OPEN|CLOSE|PROGRAM|VIEWER|LOADER|AGENT|RSH)$|%/i;
+/** The few in small letters; others are the line's own. */
+const POWERFUL_SMALL = /^(?:npm|yarn|pnpm|pip|git|gem|ld|module)_|_?proxy$|^(?:cdpath|fpath)$/;
+/** Compilers by their usual names, and flags that only say how to compile. */
+const COMPILER = /^(?:CC|CXX|CPP|LD|AR)=(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|lld|ar)(?:-\d+)?$/;
+const PLAIN_FLAGS =
+  /^(?:C|CXX|CPP|LD)FLAGS=(?: ?-(?:O[0-3sgz]?|g\d?|W[a-z][\w=-]*|std=[\w+]+|D\w+(?:=\w+)?|fsanitize=[\w,]+|fno-[\w-]+|fPIC|pthread|m(?:arch|tune)=[\w-]+|l\w+))*$|^RUSTFLAGS=(?: ?-[DWA] ?[\w:-]+| ?-C ?(?:target-cpu=native|opt-level=\w|debuginfo=\d))*$/;
 /** A word, number or list that is neither a path nor a line for a shell. */
 const INERT = /^[\w.,:@+%-]*$/;
 /** Variables whose value some program hands to a shell. */
@@ -26,7 +33,9 @@ const EXPANDED = /^PS[0-4]$/;
 /** Judges that a variable gets a value, and remembers it. `forCommand`: for one command alone, whose environment it is. */
 export function assign(node: Assignment, value: Arg, forCommand: boolean, walk: Walk): void {
   if (node.index !== undefined) {
-    arithmeticWord(node.index, walk);
+    if (walk.scope.maps.has(node.name)) walk.word(node.index, walk);
+    else arithmeticWord(node.index, walk);
+    judgeInteger(node.name, value, walk);
     walk.scope.lists.delete(node.name);
     walk.scope.vars.set(node.name, null);
     return;
@@ -38,7 +47,10 @@ export function assign(node: Assignment, value: Arg, forCommand: boolean, walk: 
 /** The same for `export NAME=value` and the like. */
 export function remember(name: string, value: Arg, append: boolean, walk: Walk): void {
   const old = walk.scope.vars.get(name);
-  if (!append) walk.scope.vars.set(name, value.kind === "free" ? null : [value]);
+  judgeInteger(name, value, walk);
+  const isHome = value.tilde && value.value === "~";
+  if (walk.scope.integers.has(name)) walk.scope.vars.set(name, [kindArg("number", `$${name}`)]);
+  else if (!append) walk.scope.vars.set(name, value.kind === "free" && !isHome ? null : [value]);
   else if (old?.length === 1 && old[0]?.literal === true && value.literal) {
     walk.scope.vars.set(name, [{ ...value, value: old[0].value + value.value, glob: -1 }]);
   } else walk.scope.vars.set(name, null);
@@ -46,16 +58,39 @@ export function remember(name: string, value: Arg, append: boolean, walk: Walk):
 
 export function assignArray(node: Assignment, elements: Arg[], walk: Walk): void {
   judgeVariable(node.name, literalArg(""), false, node.text, walk);
-  for (const element of elements) {
-    if (!element.text.startsWith("[") || /^\[\d+\]=/.test(element.text)) continue;
+  setArray(node.name, elements, node.append === true, walk);
+}
+
+/** An array gets these elements: a subscript before one is calculated, unless the array is one of `declare -A`. */
+export function setArray(name: string, elements: Arg[], append: boolean, walk: Walk): void {
+  const isMap = walk.scope.maps.has(name);
+  const indexed = elements.filter((element) => element.text.startsWith("["));
+  for (const element of isMap ? [] : indexed) {
+    if (/^\[\d+\]=/.test(element.text)) continue;
     ask(walk, "arith", `the subscript in ${show(element.text)} is calculated`);
     evaluated(element.value, walk);
   }
-  const old = walk.scope.lists.get(node.name);
-  const known = elements.every((one) => !one.loose) && (node.append !== true || old !== undefined);
-  walk.scope.vars.set(node.name, null);
-  if (known) walk.scope.lists.set(node.name, [...(node.append === true ? (old ?? []) : []), ...elements]);
-  else walk.scope.lists.delete(node.name);
+  for (const element of elements) judgeInteger(name, indexed.includes(element) ? kindArg("free", element.text) : element, walk);
+  const old = walk.scope.lists.get(name);
+  const known = !isMap && indexed.length === 0 && elements.every((one) => !one.loose) && (!append || old !== undefined);
+  walk.scope.vars.set(name, null);
+  if (known) walk.scope.lists.set(name, [...(append ? (old ?? []) : []), ...elements]);
+  else walk.scope.lists.delete(name);
+}
+
+/** Bash calculates whatever such a variable is set to. */
+function judgeInteger(name: string, value: Arg, walk: Walk): void {
+  if (!walk.scope.integers.has(name) || value.kind === "number") return;
+  if (value.kind === "literal") judgeText(value.value.trim(), walk);
+  else ask(walk, "arith", `${show(`$${name}`)} is set to what is calculated, and its value is not known here`);
+}
+
+/** `unset`: the name stands for nothing any more. */
+export function unsetVariable(name: string, walk: Walk): void {
+  walk.scope.maps = without(walk.scope.maps, name);
+  if (isPowerful(name)) ask(walk, "env", `the line changes ${show(name)}, and with it what its programs run`);
+  walk.scope.vars.set(name, null);
+  walk.scope.lists.delete(name);
 }
 
 /** Asks about variables that make programs run something else. */
@@ -70,6 +105,8 @@ export function judgeVariable(name: string, value: Arg, exported: boolean, text:
   }
   if (/^(?:GIT_|MAN)?PAGER$/.test(name) && /^(?:cat|less|more|)$/.test(value.value) && value.literal) return;
   if (HARMLESS.test(name)) return;
+  const whole = `${name}=${value.value}`;
+  if (value.kind === "literal" && (COMPILER.test(whole) || PLAIN_FLAGS.test(whole))) return;
   if (isPowerful(name)) {
     ask(walk, "env", `${show(text)} may change what the programs of the line run`);
   } else if (exported && !(value.kind !== "free" && (value.kind !== "literal" || INERT.test(value.value) || isLocal(value.value)))) {
@@ -79,6 +116,7 @@ export function judgeVariable(name: string, value: Arg, exported: boolean, text:
 
 /** Whether a variable makes programs run, load or look up something else. */
 export function isPowerful(name: string): boolean {
+  if (/^[a-z\d_]+$/.test(name)) return POWERFUL_SMALL.test(name);
   return !HARMLESS.test(name) && (POWERFUL_NAMES.has(name) || POWERFUL.test(name));
 }
 
@@ -94,6 +132,7 @@ function isLocal(value: string): boolean {
 /** A variable that a command sets to something that is not known. */
 export function forgetVariable(name: string, walk: Walk, kind: "free" | "name" | "number" = "free"): void {
   if (isPowerful(name) && name !== "IFS") ask(walk, "env", `the line changes ${show(name)}, and with it what its programs run`);
+  judgeInteger(name, kindArg(kind, `$${name}`), walk);
   walk.scope.vars.set(name, kind === "free" ? null : [kindArg(kind, `$${name}`)]);
   walk.scope.lists.delete(name);
 }

@@ -1,9 +1,11 @@
 import { type Arg, join } from "./args.ts";
 import { evaluated, judgeText } from "./arith.ts";
-import { forgetVariable, judgeVariable, remember } from "./assign.ts";
+import { forgetVariable, judgeVariable, remember, setArray, unsetVariable } from "./assign.ts";
 import { judgeCd, judgePopd, judgePushd } from "./folders.ts";
 import { ask, type Printed, show, type Walk } from "./finding.ts";
 import { judgePath } from "./judge-path.ts";
+import { without } from "./scope.ts";
+import { runsWritten } from "./shells.ts";
 import { judgeName } from "./test-command.ts";
 
 /** Judges one builtin of the shell. False when this use of it is like that of any listed program. */
@@ -41,7 +43,8 @@ const BUILTINS: Record<string, Builtin> = {
   ".": source,
   source,
   exec: (_name, args, input, walk) => {
-    if (args.length === 0 || args[0]?.value.startsWith("-") === true)
+    // Alone it only opens files, which are judged with the redirects.
+    if (args[0]?.value.startsWith("-") === true)
       ask(walk, "builtin", "`exec` puts something else in the shell's place");
     const words = args[0]?.value === "-a" ? args.slice(2) : args.filter((arg, at) => at > 0 || !/^-[cl]+$/.test(arg.value));
     if (words.length > 0) walk.run(words, input, walk, "process");
@@ -57,11 +60,11 @@ const BUILTINS: Record<string, Builtin> = {
       if (arg.value === "-v") continue;
       if (arg.value.startsWith("-")) ask(walk, "builtin", `${show(`unset ${arg.text}`)} changes what names mean`);
       else judgeName(arg.value, arg.literal, walk);
-      forgetVariable(arg.value, walk);
+      unsetVariable(arg.value, walk);
     }
     return true;
   },
-  read: (_name, args, input, walk) => named(args, /^(?:-[rse]+|-[pdnNtui].*)$/, "pdnNtui", input, walk),
+  read: (_name, args, input, walk) => named(args, /^(?:-[rse]+|-[rse]*[pdnNtui].*)$/, "pdnNtui", input, walk),
   getopts: (_name, args, _input, walk) => named(args.slice(1, 2), /^$/, "", null, walk),
   mapfile,
   readarray: mapfile,
@@ -124,12 +127,16 @@ function source(name: string, args: Arg[], input: Printed | null, walk: Walk): b
   ask(walk, "dynamic", `could not read what ${show([name, ...args.map((arg) => arg.text)].join(" "))} runs`);
   const text = file?.prints?.text ?? (/^\/dev\/(?:stdin|fd\/0)$/.test(file?.value ?? "") ? input?.text : undefined);
   if (text !== undefined) walk.script(text, walk);
-  if (file !== undefined && file.prints === undefined) judgePath(file, "names", walk);
+  if (file !== undefined && file.prints === undefined) {
+    judgePath(file, "names", walk);
+    runsWritten(file, walk);
+  }
   return true;
 }
 
 function declare(name: string, args: Arg[], _input: Printed | null, walk: Walk): boolean {
   const integer = args.some((arg) => /^-\w*i/.test(arg.value));
+  const isMap = args.some((arg) => /^-\w*A/.test(arg.value)) && !args.some((arg) => /^-\w*g/.test(arg.value));
   const exported = name === "export" || args.some((arg) => /^-\w*x/.test(arg.value));
   for (const arg of args) {
     if (/^[-+]/.test(arg.value)) {
@@ -138,10 +145,11 @@ function declare(name: string, args: Arg[], _input: Printed | null, walk: Walk):
       if (arg.value === "-n" && name !== "export") ask(walk, "builtin", `${show(`${name} -n`)} makes one name stand for another`);
       continue;
     }
+    markVariable(/^[A-Za-z_]\w*/.exec(arg.value)?.[0] ?? "", isMap, integer, walk);
     const [, variable, plus, value] = /^([A-Za-z_]\w*)(\+?)=(.*)$/s.exec(arg.value) ?? [];
     if (arg.list !== undefined && variable !== undefined) {
-      walk.scope.vars.set(variable, null);
-      walk.scope.lists.set(variable, arg.list);
+      judgeVariable(variable, { ...arg, value: "", kind: "literal", literal: true }, exported, arg.text, walk);
+      setArray(variable, arg.list, plus === "+", walk);
     } else if (variable === undefined || value === undefined) {
       judgeName(arg.value, arg.literal, walk);
       if (exported) judgeVariable(arg.value, { ...arg, value: "" }, true, `${name} ${arg.text}`, walk);
@@ -155,6 +163,14 @@ function declare(name: string, args: Arg[], _input: Printed | null, walk: Walk):
   return true;
 }
 
+/** Notes `-A` and `-i`. An array that is there already does not become one of texts, and a new one of a function is none. */
+function markVariable(name: string, isMap: boolean, integer: boolean, walk: Walk): void {
+  const { scope } = walk;
+  if (isMap && !scope.vars.has(name) && !scope.lists.has(name)) scope.maps = new Set([...scope.maps, name]);
+  else if (!isMap) scope.maps = without(scope.maps, name);
+  if (integer) scope.integers = new Set([...scope.integers, name]);
+}
+
 /** Builtins that set the variables that they name: a subscript in a name is calculated. */
 function named(args: Arg[], options: RegExp, takeValue: string, input: Printed | null, walk: Walk): boolean {
   const names: Arg[] = [];
@@ -164,14 +180,14 @@ function named(args: Arg[], options: RegExp, takeValue: string, input: Printed |
       names.push(arg);
       continue;
     }
-    if (/^-a/.test(arg.value)) {
+    if (/^-[rse]*a$/.test(arg.value)) {
       at += 1;
       names.push(...args.slice(at, at + 1));
       continue;
     }
     if (!options.test(arg.value)) ask(walk, "builtin", `${show(arg.text)} is not one of the options that are known here`);
     const letter = arg.value.at(-1) ?? "";
-    if (takeValue.includes(letter) && !(arg.value.length > 2 && takeValue.includes(arg.value[1] ?? ""))) at += 1;
+    if (takeValue.includes(letter) && !takeValue.includes(/^-[rse]*(.)./.exec(arg.value)?.[1] ?? " ")) at += 1;
   }
   for (const arg of names) {
     judgeName(arg.value, arg.literal, walk);
@@ -216,6 +232,8 @@ function judgeSet(_name: string, args: Arg[], _input: Printed | null, walk: Walk
   const options = end < 0 ? args : args.slice(0, end);
   let rest = end < 0 ? [] : args.slice(end);
   for (const [at, arg] of options.entries()) {
+    if (/^-\w*e/.test(arg.value)) walk.scope.errexit = walk.calls.length === 0;
+    if (/^\+\w*e/.test(arg.value)) walk.scope.errexit = false;
     if (!OPTIONS.test(arg.value)) ask(walk, "builtin", `${show(`set ${arg.text}`)} changes how the shell reads what follows`);
     else if (arg.value.endsWith("o")) {
       const [name, ...more] = at === options.length - 1 ? rest : [];

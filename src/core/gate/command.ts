@@ -1,4 +1,4 @@
-import { type Arg, tail } from "./args.ts";
+import { type Arg, literalArg, tail } from "./args.ts";
 import { judgeVariable } from "./assign.ts";
 import { builtin } from "./builtins.ts";
 import { ask, deny, MOST_DEPTH, type Own, type Printed, show, type Walk } from "./finding.ts";
@@ -11,9 +11,10 @@ import { unwrap } from "./launchers.ts";
 import { findRecords, foldersOf, isListed } from "./lookup.ts";
 import { isInside, normalise, within } from "./paths.ts";
 import { printsOf } from "./prints.ts";
-import { judgeRefused } from "./refused.ts";
+import { judgeCode, judgeRefused, REFUSED_NAMES, usually } from "./refused.ts";
+import { both } from "./scope.ts";
 import { scriptsOf } from "./scripts.ts";
-import { isShell, judgeShell } from "./shells.ts";
+import { isShell, judgeShell, runsWritten } from "./shells.ts";
 import { judgeSpecial } from "./special.ts";
 
 /** Folders whose programs are known by their bare name. */
@@ -44,7 +45,8 @@ export function judgeCommand(argv: Arg[], input: Printed | null, walk: Walk, own
 
 function judgeOne(first: Arg, args: Arg[], input: Printed | null, walk: Walk, own: Own): Printed | null {
   const name = nameOf(first, walk);
-  judgeRefused(refusedName(first, walk), args, walk);
+  for (const one of refusedNames(first, walk)) judgeRefused(one, args, walk);
+  if (input !== null && args.every((arg) => arg.value.startsWith("-"))) judgeCode(name, [literalArg(input.text)], walk);
   if (!first.literal || first.glob >= 0 || first.tilde) {
     walk.seen.changes = true;
     ask(walk, "dynamic", `could not read what ${show(first.text)} runs`);
@@ -89,6 +91,16 @@ function nameOf(first: Arg, walk: Walk): string {
   return own !== undefined && here && first.literal && !walk.seen.written.has(normalise(walk.scope.cwds[0] ?? "/", path)) ? own : path;
 }
 
+/** A pattern in the place of a program, and `${x:-rm}`, are tried on what is never run. */
+function refusedNames(first: Arg, walk: Walk): string[] {
+  const usual = first.kind === "free" ? usually(first.text) : undefined;
+  if (usual !== undefined) return [usual];
+  const [, wild] = first.glob >= 0 ? (/^(?:\/usr)?(?:\/local)?\/s?bin\/([\w?*-]*)$/.exec(first.value) ?? []) : [];
+  if (wild === undefined || !/\w/.test(wild) || /\*.*\*/.test(wild)) return [refusedName(first, walk)];
+  const pattern = new RegExp(`^${wild.replaceAll("*", ".*").replaceAll("?", ".")}$`);
+  return [...REFUSED_NAMES].filter((name) => pattern.test(name));
+}
+
 /** The same for what is never run: whatever way its path takes, unless it is a program of the workspace. */
 function refusedName(first: Arg, walk: Walk): string {
   const path = first.value;
@@ -104,11 +116,12 @@ function callFunction(name: string, args: Arg[], walk: Walk): Printed | null {
     ask(walk, "dynamic", `${show(name)} calls itself, or calls go deeper than is followed`);
     return null;
   }
-  const positional = walk.scope.positional;
+  const { positional, maps } = walk.scope;
   walk.calls.push(name);
   walk.scope.positional = args.some((arg) => arg.loose) ? null : args;
   const printed = walk.visit(node.body, walk);
   walk.scope.positional = positional;
+  walk.scope.maps = both(maps, walk.scope.maps);
   walk.calls.pop();
   return printed;
 }
@@ -185,6 +198,7 @@ function scanScripts(name: string, args: Arg[], walk: Walk): void {
 /** Whatever is neither listed nor a launcher asks; text that it would run is still searched for refusals. */
 function judgeOther(name: string, args: Arg[], walk: Walk): void {
   walk.seen.changes = true;
+  if (name.includes("/")) runsWritten({ ...literalArg(name) }, walk);
   const word = args.find((arg) => !/^[-+]/.test(arg.value));
   const sub = word !== undefined && isListed(name) ? `${name} ${word.value}` : name;
   if (name.includes("/")) ask(walk, "interp", `${show(name)} is a program of its own, which the gate cannot read`);

@@ -41,7 +41,10 @@ function parameter(part: ParameterExpansionPart, walk: Walk): Arg[] {
   const { parameter: name, text, operation } = part;
   if (part.prefix === "#") {
     if (isSecretName(name)) variable(name, text, walk);
-    if (part.index !== undefined) arithmeticWord(part.index, walk);
+    if (part.index !== undefined && !/^[@*]$/.test(part.index.value)) {
+      if (walk.scope.maps.has(name)) walk.word(part.index, walk);
+      else arithmeticWord(part.index, walk);
+    }
     return [kindArg("number", text)];
   }
   if (part.prefix === "!") return indirect(part, walk);
@@ -131,7 +134,10 @@ function element(part: ParameterExpansionPart, walk: Walk): Arg[] {
   if (isSecretName(name) && !walk.scope.vars.has(name)) variable(name, text, walk);
   const list = walk.scope.lists.get(name);
   const plain = index !== undefined && (index.value === "@" || index.value === "*");
-  if (index !== undefined && !plain) arithmeticWord(index, walk);
+  if (index !== undefined && !plain) {
+    if (walk.scope.maps.has(name)) walk.word(index, walk);
+    else arithmeticWord(index, walk);
+  }
   if (part.operation !== undefined) return judgeOperation(part, walk);
   if (list === undefined) return [kindArg("free", text)];
   if (plain) return list.length > 0 ? [...list] : [{ ...literalArg(""), text }];

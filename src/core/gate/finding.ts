@@ -49,6 +49,8 @@ export interface Gathered {
   recipes: Set<string>;
   /** Every file that the line writes, absolute. */
   written: Set<string>;
+  /** What it writes into them, as far as that stands in the line. */
+  texts: Map<string, string>;
   /** Whether the line runs the project's own code, and what that is called. */
   runs: Set<string>;
   /** Parts of the tree that may still be looked at: text that is read twice at every level would never end. */

@@ -2,7 +2,7 @@ import { type Arg, kindArg } from "./args.ts";
 import { ask, type Printed, type Walk } from "./finding.ts";
 import { type Command, children, type SyntaxNode } from "./parse.ts";
 import { mayBePrivate } from "./private.ts";
-import { copyScope, mergeScopes } from "./scope.ts";
+import { copyScope, mergeScopes, without } from "./scope.ts";
 
 /** Values of several variables at once that are looked at one by one. */
 const MOST_CHOICES = 32;
@@ -56,8 +56,9 @@ function sameFolders(one: string[], other: string[]): boolean {
 /** Whatever the loop sets may have its new value from the second round on. */
 function forget(node: SyntaxNode, walk: Walk): void {
   const set = new Map<string, boolean>();
-  collect(node, set);
-  for (const body of walk.scope.functions.values()) collect(body, set);
+  for (const one of [node, ...walk.scope.functions.values()]) {
+    for (const name of collect(one, set)) walk.scope.maps = without(walk.scope.maps, name);
+  }
   for (const [name, integer] of set) {
     const known = walk.scope.vars.get(name);
     const wasInteger = known?.every((one) => one.kind === "number" || (one.literal && INTEGER.test(one.value))) === true;
@@ -66,8 +67,9 @@ function forget(node: SyntaxNode, walk: Walk): void {
   }
 }
 
-/** Names that are set below a node, and whether only ever to integers. */
-function collect(node: SyntaxNode, set: Map<string, boolean>): void {
+/** Notes the names that are set below a node, and whether only ever to integers; returns those that are unset or declared. */
+function collect(node: SyntaxNode, set: Map<string, boolean>): string[] {
+  const declared: string[] = [];
   const note = (name: string, integer: boolean): void => void set.set(name, integer && set.get(name) !== false);
   const queue: SyntaxNode[] = [node];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -81,11 +83,14 @@ function collect(node: SyntaxNode, set: Map<string, boolean>): void {
         note(target.value, true);
     } else if (next.type === "Command") {
       for (const name of setBy(next)) note(name, false);
+      if (/^(?:unset|declare|typeset|local|readonly|export)$/.test(next.name?.value ?? ""))
+        declared.push(...next.suffix.map((part) => (part.type === "Word" ? /^\w*/.exec(part.value)?.[0] : part.type === "Assignment" ? part.name : undefined) ?? ""));
     } else if (next.type === "ParameterExpansion" && next.operation?.type === "Default" && next.operation.operator.endsWith("=")) {
       note(next.parameter, false);
     }
     for (const child of children(next)) queue.push(child);
   }
+  return declared;
 }
 
 /** Variables that a builtin sets by name. */

@@ -1,10 +1,12 @@
 import type { Arg } from "./args.ts";
 import { ask, show, type Walk } from "./finding.ts";
-import { isInside, normalise } from "./paths.ts";
+import { isFolder, isInside, normalise } from "./paths.ts";
 import { MOST_FOLDERS } from "./scope.ts";
 
 /** Some home folder: where `cd` alone leads. */
 const HOME = "/home/~";
+/** Commands that may take a folder away, apart from those that ask anyway. */
+const MOVES = /^(?:.*\/)?(?:mv |rmdir |git (?!add|commit|status|diff|log|show|rev-parse|ls-files|branch|grep|blame|describe|tag\b))/;
 /** A folder with a longer name than this is one that somebody made up. */
 const LONGEST = 1_024;
 
@@ -36,7 +38,14 @@ export function judgeCd(args: Arg[], walk: Walk): boolean {
   }
   // It asks from here on, so that one folder is enough to look for refusals.
   walk.scope.cwds = cwds.length > MOST_FOLDERS || cwds.some((cwd) => cwd.length > LONGEST) ? [walk.place.workspace] : cwds;
+  const [only] = cwds;
+  walk.scope.sure = cwds.length === 1 && only !== undefined && isThere(only, walk) ? walk.scope.cwds : null;
   return true;
+}
+
+/** Whether a folder is there now, and nothing in the line before may have moved it away. */
+function isThere(folder: string, walk: Walk): boolean {
+  return isFolder(walk.place, folder, walk.seen) && !walk.seen.lowered.some(({ argv }) => MOVES.test(`${argv[0]?.value} ${argv[1]?.value}`));
 }
 
 export function judgePushd(args: Arg[], walk: Walk): boolean {

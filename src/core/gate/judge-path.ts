@@ -1,8 +1,9 @@
 import type { Arg } from "./args.ts";
-import { ask, askRead, show, type Walk } from "./finding.ts";
+import { ask, askRead, deny, show, type Walk } from "./finding.ts";
 import { isDevice, isGlobInside, isInside, normalise } from "./paths.ts";
 import { isPrivate, mayBePrivate } from "./private.ts";
 import { isRecipe, ranLater } from "./protected.ts";
+import { isVital } from "./secrets.ts";
 
 /** `paths` are read and shown, `names` only looked at, `writes` created, changed or replaced. */
 export type Use = "paths" | "names" | "writes";
@@ -64,5 +65,7 @@ export function judgePlaced(source: Arg, folder: Arg, walk: Walk): void {
 function outside(arg: Arg, use: Use, walk: Walk, text: string): void {
   const absolute = arg.literal && arg.glob < 0 && !arg.tilde && walk.scope.cwds.length === 1;
   const path = normalise(walk.scope.cwds[0] ?? "/", arg.value);
+  if (use === "writes" && arg.kind === "literal" && isVital(path))
+    deny(walk, "privilege", `${show(arg.text)} says who may use the machine`);
   (use === "writes" ? ask : askRead)(walk, "outside", text, absolute ? [`${use === "writes" ? "write" : "read"}=${path}`] : []);
 }

@@ -155,8 +155,11 @@ function takesAway({ name, value }: { name: string; value: Arg | null }): boolea
 
 /** The command of `xargs` with the words that it gets, in the place of `{}` or at the end. */
 function filled(command: Arg[], used: { name: string; value: Arg | null }[], input: Printed | null): Arg[] {
-  const given = wordsOf(used.some((one) => /^(?:-a|--arg-file)$/.test(one.name)) ? null : input);
   const replace = used.find((one) => /^(?:-I|-i|--replace)$/.test(one.name));
+  const from = used.some((one) => /^(?:-a|--arg-file)$/.test(one.name)) ? null : input;
+  // In the place of a mark stands a whole line.
+  const line = replace !== undefined && from?.sure === true && !/\n./.test(from.text) && !/['"\\]/.test(from.text);
+  const given = line ? [literalArg(from.text.trim())] : wordsOf(from);
   if (replace === undefined) return [...command, ...given];
   const mark = replace.value?.value ?? "{}";
   const one = given[0] ?? unknownArg();

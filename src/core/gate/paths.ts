@@ -49,7 +49,13 @@ export function isInside(place: Place, cwd: string, path: string, seen: Looks): 
   return real !== null && seen.looks >= 0 && roots.some((root) => within(real, root) || within(real, look(root) ?? root));
 }
 
-/** The same for a pattern: the folder before the first wildcard decides, and no `..` may follow it. */
+/** Whether there is a folder at an absolute path, as far as the place can see. */
+export function isFolder(place: Place, path: string, seen: Looks): boolean {
+  // With a dot behind it a file is not found.
+  return place.realpath !== undefined && limited(place.realpath, seen)(`${path}/.`) !== null && seen.looks >= 0;
+}
+
+/** The same as `isInside` for a pattern: the folder before the first wildcard decides, and no `..` may follow it. */
 export function isGlobInside(place: Place, cwd: string, pattern: string, glob: number, seen: Looks): boolean {
   const slash = pattern.lastIndexOf("/", glob);
   const rest = pattern.slice(slash + 1).split("/");

@@ -2,6 +2,7 @@ import { type Arg, kindArg } from "./args.ts";
 import { ask, deny, type Printed, show, type Walk } from "./finding.ts";
 import { judgePath } from "./judge-path.ts";
 import type { Redirection, Word } from "./parse.ts";
+import { normalise } from "./paths.ts";
 import { refusedArgument } from "./secrets.ts";
 
 /** Judges what redirects open. */
@@ -62,6 +63,16 @@ export function writesOutput(redirects: readonly Redirection[]): boolean {
       /^(?:>|&>)/.test(one.operator) &&
       (one.descriptor === undefined || !("value" in one.descriptor) || one.descriptor.value === 1),
   );
+}
+
+/** Remembers what the line writes into a file, in case that it runs the file. */
+export function noteWritten(redirects: readonly Redirection[], printed: Printed, walk: Walk): void {
+  for (const one of redirects) {
+    const target = one.type === "Redirect" && /^(?:>|&>)/.test(one.operator) ? one.target : undefined;
+    if (target === undefined || target.parts?.some((part) => part.type !== "Literal") === true) continue;
+    const path = normalise(walk.scope.cwds[0] ?? "/", target.value);
+    walk.seen.texts.set(path, `${walk.seen.texts.get(path) ?? ""}${printed.text}`);
+  }
 }
 
 function judgeTarget(operator: string, target: Arg, walk: Walk): void {

@@ -1,16 +1,16 @@
 import { deny, show, type Walk } from "./finding.ts";
 import { normalise, within } from "./paths.ts";
-import { calledCommands, isSecretName, refusedArgument, refusedCode, rootless } from "./secrets.ts";
+import { calledCommands, isSecretName, isVital, refusedArgument, refusedCode, rootless } from "./secrets.ts";
 import type { Arg } from "./args.ts";
 
 /** Programs that never run, whatever their arguments and whoever approves. */
 const NEVER: Record<string, { names: string; text: string }> = {
   privilege: {
     names:
-      "sudo sudo-rs su run0 please ksu doas dzdo pfexec pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap",
+      "sudo sudo-rs su run0 please ksu doas dzdo pfexec pkexec sudoedit runuser gosu su-exec visudo vipw passwd chpasswd usermod useradd userdel adduser deluser groupadd groupmod groupdel gpasswd setcap setpriv newgrp sg chage vigr setenforce",
     text: "takes or gives more rights",
   },
-  power: { names: "reboot shutdown halt poweroff telinit kexec rtcwake pm-suspend pm-hibernate", text: "stops the machine" },
+  power: { names: "reboot shutdown halt poweroff telinit kexec rtcwake pm-suspend pm-hibernate killall5", text: "stops the machine" },
   disk: {
     names:
       "mkfs mkswap mke2fs mkdosfs mkntfs wipefs blkdiscard cfdisk sgdisk hdparm cryptsetup diskutil lvremove vgremove pvremove pvcreate zpool mdadm",
@@ -24,6 +24,9 @@ const NEVER: Record<string, { names: string; text: string }> = {
 
 const NAMES = new Map<string, { code: string; text: string }>();
 for (const [code, { names, text }] of Object.entries(NEVER)) for (const name of names.split(" ")) NAMES.set(name, { code, text });
+
+/** Names that a pattern in a command's place may stand for. */
+export const REFUSED_NAMES: ReadonlySet<string> = new Set([...NAMES.keys(), "rm", "dd", "shred", "mv", "env", "printenv", "chmod", "chown", "docker", "mount"]);
 
 /** They show or make names, sizes and kinds, or use a key as it is meant; they do not show what is in a file. */
 const LOOKERS = new Set(
@@ -43,7 +46,8 @@ const POWER_VERB = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|hybrid-slee
 const POWER_TARGET = /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency)\.target$/;
 
 /** Adds a `deny` for whatever this call does that is always refused. `name` is the program without its folder. */
-export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
+export function judgeRefused(name: string, given: Arg[], walk: Walk): void {
+  const args = given.map(guessed);
   const never = NAMES.get(name) ?? (name.startsWith("mkfs.") ? NAMES.get("mkfs") : undefined);
   if (never !== undefined) deny(walk, never.code, `${show(name)} ${never.text}`);
   const values = args.map((arg) => arg.value);
@@ -51,6 +55,9 @@ export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
   if (/^(?:fdisk|sfdisk|gdisk|parted)$/.test(name) && !values.some((one) => /^(?:-l|--list|print)$/.test(one))) {
     deny(walk, "disk", `${show(name)} overwrites disks`);
   }
+  if (showsKey(name, values.join(" "))) deny(walk, "secrets", `${show([name, ...values].join(" "))} shows a key`);
+  if (name === "zfs" && values[0] === "destroy") deny(walk, "disk", `${show(name)} overwrites disks`);
+  if (/^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun)$/.test(name)) judgeFetched(args, walk);
   if (showsEnvironment(name, values)) deny(walk, "secrets", `${show([name, ...values].join(" "))} shows the environment`);
   if (isSetuid(name, values)) deny(walk, "privilege", `${show([name, ...values].join(" "))} gives a program more rights`);
   if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox`);
@@ -66,7 +73,34 @@ export function judgeRefused(name: string, args: Arg[], walk: Walk): void {
   }
   judgeArguments(name, args, walk);
   if (name === "ssh" && args.length > 1) walk.script(remoteLine(args), { ...walk, refusalsOnly: true });
-  if (CODERS.test(name)) judgeCode(name, args, walk);
+  judgeCode(name, args, walk);
+}
+
+/** Keys and passwords that a program has put away, and shows. */
+function showsKey(name: string, line: string): boolean {
+  if (name === "gh") return /^auth (?:token|status .*--show-token)/.test(line);
+  if (name === "gcloud") return /\bprint-(?:access|identity)-token\b/.test(line);
+  if (name === "aws") return /\bconfigure get \S*(?:secret|token)|\bget-session-token\b|\bget-secret-value\b/.test(line);
+  if (name === "security") return /\bfind-\w+-password\b/.test(line);
+  return /^gpg2?$/.test(name) && /--export-secret/.test(line);
+}
+
+/** `npx rimraf /`: what a package manager starts. */
+function judgeFetched(args: Arg[], walk: Walk): void {
+  const at = args.findIndex((arg) => !/^(?:-.*|exec|x|dlx|run)$/.test(arg.value));
+  const tool = args[at];
+  if (tool !== undefined && !/^(?:set|env|config)$/.test(tool.value)) judgeRefused(tool.value, args.slice(at + 1), walk);
+}
+
+/** `${x:-/}`: what is most likely meant. */
+function guessed(arg: Arg): Arg {
+  const usual = arg.kind === "free" ? usually(arg.text) : undefined;
+  return usual === undefined ? arg : { ...arg, value: usual };
+}
+
+/** The text that `${x:-text}` stands for when nothing else is known of it. */
+export function usually(text: string): string | undefined {
+  return /^"?\$\{\w+:?[-=]([^${}]*)\}"?$/.exec(text)?.[1];
 }
 
 /** What `ssh` runs on the other machine: the words behind the host. */
@@ -94,7 +128,9 @@ function openedBy(name: string, args: Arg[]): Arg[] {
   return args;
 }
 
-function judgeCode(name: string, args: Arg[], walk: Walk): void {
+/** Code among the arguments, or in the input, of a program that runs it. */
+export function judgeCode(name: string, args: Arg[], walk: Walk): void {
+  if (!CODERS.test(name)) return;
   for (const arg of name === "jq" ? jqFilter(args) : args) {
     const refusal = refusedCode(name, arg.value);
     if (refusal !== null) deny(walk, refusal.code, `${show(name)} ${refusal.text}`);
@@ -135,6 +171,7 @@ function showsEnvironment(name: string, values: string[]): boolean {
   if (name === "set") return values.length === 0;
   // Without a dash `e` shows the environment of every process.
   if (name === "ps") {
+    if (/(?:^|,)-\w*E/.test(values.join(","))) return true;
     const isValue = (at: number): boolean => /^-(?:\w*[opuUCgtOskN]|-.*)$/.test(values[at - 1] ?? "");
     return values.some((one, at) => /^[A-Za-z]*e[A-Za-z]*$/.test(one) && !isValue(at));
   }
@@ -155,11 +192,16 @@ function isSetuid(name: string, values: string[]): boolean {
 
 function isEscape(name: string, values: string[]): boolean {
   const line = values.join(" ");
-  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|-[BR])\b/.test(line);
+  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|remount|-[BRM]|--move)\b/.test(line) || values.filter((one) => one.startsWith("/")).length > 0;
+  if (name === "umount") return values.some((one) => !one.startsWith("-") || /^-\w*a/.test(one));
+  if (name === "sysctl") return /\bkernel\.(?:core_pattern|modprobe|hotplug)\s*=/.test(line);
+  if (name === "capsh") return values.some((one) => /^(?:--(?:uid|gid|user|chroot|groups|secbits|inh|addamb).*|--|==)$/.test(one));
+  if (name === "kubectl") return /\bhostPID\b|\bhostPath\b|"privileged"\s*:\s*true|--privileged|\bnsenter\b|\bchroot\b|^debug node\//.test(line);
+  if (/^(?:ctr|crictl|lxc)$/.test(name)) return /--privileged|security\.privileged/.test(line);
   if (name !== "docker" && name !== "podman" && name !== "nerdctl") return false;
   return (
-    /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|SYS_ADMIN|CAP_SYS_ADMIN))\b/i.test(line) ||
-    /(?:^| )(?:-v[= ]?|--volume[= ])(?:\/+\.?)+(?:|etc|root|home|var|proc|sys|dev|var\/run)\/?:/.test(line) ||
+    /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|(?:CAP_)?SYS_(?:ADMIN|PTRACE|MODULE|RAWIO)|(?:CAP_)?DAC_READ_SEARCH)|--security-opt[= ]\S*unconfined)\b/i.test(line) ||
+    /(?:^| )(?:-v[= ]?|--volume[= ])(?:\/+\.?)+(?:|etc|root|home|var|usr|boot|proc|sys|dev|run|var\/run)\/?:/.test(line) ||
     /\b(?:source|src)=\/(?:,|$| )/.test(line) ||
     /docker\.sock/.test(line)
   );
@@ -182,12 +224,18 @@ function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
     rm: () => words,
     shred: () => words,
     srm: () => words,
+    unlink: () => words,
+    truncate: () => words,
+    rimraf: () => words,
+    del: () => words,
+    trash: () => words,
     mv: () => words.slice(0, -1),
+    fd: () => (values.some((one) => /^(?:rm|shred|unlink)$/.test(one)) ? startsOf(args).slice(1) : []),
     find: () => (values.some((one) => /^(?:-delete|rm|shred|unlink)$/.test(one)) ? startsOf(args) : []),
     rsync: () => (values.some((one) => one.startsWith("--del")) ? words.slice(-1) : []),
   };
   const chosen = Object.hasOwn(targets, name) ? (targets[name]?.() ?? []) : [];
-  return chosen.filter((arg) => walk.scope.cwds.some((cwd) => isWholeFolder(arg, cwd, walk)));
+  return chosen.filter((arg) => walk.scope.cwds.some((cwd) => isWholeFolder(arg, cwd, walk) || isVital(normalise(cwd, arg.value))));
 }
 
 /** Where `find` starts: what stands before its first condition. */

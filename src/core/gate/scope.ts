@@ -11,12 +11,23 @@ export interface Scope {
   vars: Map<string, Arg[] | null>;
   /** Arrays whose elements are known. */
   lists: Map<string, Arg[]>;
+  /** Variables whose values are calculated when they are set: those of `declare -i`, and some of the shell's own. */
+  integers: ReadonlySet<string>;
+  /** Arrays of `declare -A`: their subscripts are texts. */
+  maps: ReadonlySet<string>;
   functions: Map<string, FunctionNode>;
   /** Null when not known. */
   positional: Arg[] | null;
   /** What `popd` goes back to. */
   stack: string[][];
+  /** `set -e` holds: what fails ends the line. */
+  errexit: boolean;
+  /** These `cwds` when the `cd` that set them cannot have failed. */
+  sure: string[] | null;
 }
+
+const CALCULATED: ReadonlySet<string> = new Set(["RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "LINENO", "BASHPID", "SECONDS", "EPOCHSECONDS"]);
+const NONE: ReadonlySet<string> = new Set();
 
 /** More values than this of one variable are not followed. */
 const MOST_VALUES = 16;
@@ -26,19 +37,28 @@ const MOST_VARIABLES = 100;
 export const MOST_FOLDERS = 5;
 
 export function newScope(cwd: string): Scope {
-  return { cwds: [cwd], vars: new Map(), lists: new Map(), functions: new Map(), positional: null, stack: [] };
+  return {
+    cwds: [cwd],
+    vars: new Map(),
+    lists: new Map(),
+    integers: CALCULATED,
+    maps: NONE,
+    functions: new Map(),
+    positional: null,
+    stack: [],
+    errexit: false,
+    sure: null,
+  };
 }
 
 /** Throws when the line sets more than is followed. */
 export function copyScope(scope: Scope): Scope {
   if (scope.vars.size > MOST_VARIABLES) throw new Error("too many variables");
   return {
-    cwds: scope.cwds,
+    ...scope,
     vars: new Map(scope.vars),
     lists: new Map(scope.lists),
     functions: new Map(scope.functions),
-    positional: scope.positional,
-    stack: scope.stack,
   };
 }
 
@@ -53,10 +73,24 @@ export function mergeScopes(one: Scope, other: Scope): Scope {
     cwds: one.cwds === other.cwds ? one.cwds : [...new Set([...one.cwds, ...other.cwds])],
     vars,
     lists,
+    integers: one.integers === other.integers ? one.integers : new Set([...one.integers, ...other.integers]),
+    maps: both(one.maps, other.maps),
     functions: new Map([...one.functions, ...other.functions]),
     positional: one.positional === other.positional ? one.positional : null,
     stack: one.stack === other.stack ? one.stack : [],
+    errexit: one.errexit && other.errexit,
+    sure: null,
   };
+}
+
+/** Names that are in both sets. */
+export function both(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
+  return one === other ? one : new Set([...one].filter((name) => other.has(name)));
+}
+
+/** `names` without `name`. */
+export function without(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  return names.has(name) ? new Set([...names].filter((one) => one !== name)) : names;
 }
 
 function mergeValues(one: Arg[] | null | undefined, other: Arg[] | null | undefined): Arg[] | null {

@@ -17,6 +17,7 @@ const RUN: { names: string; options?: string; behind?: string }[] = [
   { names: "npm npx pnpm yarn", options: "-c --call --shell-mode" },
   { names: "mapfile readarray complete compgen", options: "-C" },
   { names: "vim vi nvim ex view", options: "-c --cmd" },
+  { names: "make gmake", options: "--eval -E" },
   { names: "man", options: "-P --pager" },
   { names: "zip", options: "-TT --unzip-command" },
   { names: "rg", options: "--pre --hostname-bin" },
@@ -57,5 +58,7 @@ export function scriptsOf(name: string, args: Arg[]): Arg[] {
 
 /** Without what names it: `exec=`, `ProxyCommand=`, `core.pager=`, `!`. */
 function bare(script: Arg): Arg {
+  const shell = /\$\(shell\s+(.*)\)/s.exec(script.value);
+  if (shell !== null) return { ...script, value: shell[1] ?? "" };
   return tail(script, /^(?:[\w.-]+=)?!?/.exec(script.value)?.[0].length ?? 0);
 }

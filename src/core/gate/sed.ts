@@ -10,7 +10,11 @@ export function judgeSed(script: Arg, walk: Walk): void {
   const text = script.value;
   const seen: Seen = { reads: [], writes: [] };
   const problem = text.length > LONGEST ? "is too long to be judged" : readSed(text, seen);
-  if (problem !== null) ask(walk, "interp", `the sed script ${show(script.text)} ${problem}`);
+  if (problem !== null) {
+    ask(walk, "interp", `the sed script ${show(script.text)} ${problem}`);
+    const run = /(?:^|[\n;{\d$\/]) *e +([^\n]+)/.exec(text)?.[1];
+    if (run !== undefined) walk.script(run, { ...walk, refusalsOnly: true });
+  }
   for (const path of seen.reads) judgePath({ ...literalArg(path), text: path }, "paths", walk);
   for (const path of seen.writes) ask(walk, "interp", `the sed script ${show(script.text)} writes to ${show(path)}`);
   for (const path of seen.writes) judgePath({ ...literalArg(path), text: path }, "writes", walk);

@@ -2,6 +2,7 @@ import { type Arg, literalArg } from "./args.ts";
 import { ask, type Printed, show, type Walk } from "./finding.ts";
 import { inSubshell } from "./flow.ts";
 import { judgePath } from "./judge-path.ts";
+import { normalise } from "./paths.ts";
 
 const SHELL = /^(?:ba|da|z|k|mk|a|fi|r?ba|ya|tc|c)?sh$/;
 /** Options that change nothing but strictness and talkativeness. */
@@ -37,7 +38,14 @@ export function judgeShell(name: string, args: Arg[], input: Printed | null, wal
   const known = file.kind === "free" ? "could not read which file of commands" : "runs a file of commands:";
   ask(walk, file.kind === "free" ? "dynamic" : "interp", `${show(name)} ${known} ${show(file.text)}`);
   judgePath(file, "names", walk);
+  runsWritten(file, walk);
   return null;
+}
+
+/** A file of commands that the line itself has written: what is always refused stays refused. */
+export function runsWritten(file: Arg, walk: Walk): void {
+  const text = walk.seen.texts.get(normalise(walk.scope.cwds[0] ?? "/", file.value));
+  if (text !== undefined) walk.script(text, { ...walk, refusalsOnly: true });
 }
 
 /** `bash -c LINE NAME ARGUMENTS...` */

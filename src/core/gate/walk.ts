@@ -3,6 +3,7 @@ import { arithmetic } from "./arith.ts";
 import { assign, assignArray, forgetVariable } from "./assign.ts";
 import { judgeCommand } from "./command.ts";
 import { ask, deny, MOST_DEPTH, type Printed, show, type Walk } from "./finding.ts";
+import { startsItself, startsOwnShell } from "./forkbomb.ts";
 import { inBranches, inLoop, inSubshell, loopValues, narrowed } from "./flow.ts";
 import { isListed } from "./lookup.ts";
 import {
@@ -16,7 +17,7 @@ import {
   parseScript,
   type SyntaxNode,
 } from "./parse.ts";
-import { inputOf, judgeRedirects, writesOutput } from "./redirects.ts";
+import { inputOf, judgeRedirects, noteWritten, writesOutput } from "./redirects.ts";
 import { copyScope, mergeScopes } from "./scope.ts";
 import { judgeTest } from "./test-command.ts";
 import { readWord } from "./words.ts";
@@ -29,6 +30,7 @@ export function walkText(text: string, walk: Walk): Printed | null {
   }
   const { script, broken } = parseScript(text);
   if (broken !== null) ask(walk, "unparsed", `the line cannot be read as bash: ${broken}`);
+  if (text.includes("$0") && startsOwnShell(script)) deny(walk, "forkbomb", "the line starts itself again and again");
   return visit(script, walk);
 }
 
@@ -60,6 +62,13 @@ function visit(node: SyntaxNode, walk: Walk): Printed | null {
   if (walk.seen.left < 0) throw new Error("too many parts");
   switch (node.type) {
     case "Script":
+      if (walk.scope.errexit || walk.depth > 0 || walk.calls.length > 0) return visitAll(node.commands, walk);
+      return visitAll(
+        node.commands,
+        walk,
+        // Under `set -e` a `cd` of the line itself that fails ends the line; within a condition it would not.
+        (one) => walk.scope.errexit && one.type === "Statement" && one.background !== true && isPlainCd(one.command),
+      );
     case "CompoundList":
       return visitAll(node.commands, walk);
     case "Statement":
@@ -144,12 +153,12 @@ function visitCompound(node: SyntaxNode, walk: Walk): Printed | null {
 }
 
 /** What several commands print, one after the other. */
-function visitAll(nodes: readonly SyntaxNode[], walk: Walk): Printed | null {
+function visitAll(nodes: readonly SyntaxNode[], walk: Walk, mustSucceed?: (node: SyntaxNode) => boolean): Printed | null {
   if (nodes.length === 1 && nodes[0] !== undefined) return visit(nodes[0], walk);
   const texts: Printed[] = [];
   let sure = true;
   for (const node of nodes) {
-    const printed = visit(node, walk);
+    const printed = visit(mustSucceed?.(node) === true && node.type === "Statement" ? node.command : node, walk);
     if (printed === null) sure = false;
     else texts.push(printed);
   }
@@ -157,11 +166,16 @@ function visitAll(nodes: readonly SyntaxNode[], walk: Walk): Printed | null {
   return { text: texts.map((one) => one.text).join(""), sure: sure && texts.every((one) => one.sure), kind: "free" };
 }
 
-/** A `cd` in there may have failed or not: what follows may run in either folder. */
+function isPlainCd(node: SyntaxNode): boolean {
+  return node.type === "Command" && node.name?.value === "cd";
+}
+
+/** A `cd` in there may have failed or not: what follows may run in either folder, unless it is sure that it did not. */
 function visitApart(node: SyntaxNode, walk: Walk): Printed | null {
   const before = walk.scope.cwds;
   const printed = visit(node, walk);
-  if (walk.scope.cwds !== before) walk.scope.cwds = [...new Set([...before, ...walk.scope.cwds])];
+  const { cwds, sure } = walk.scope;
+  if (cwds !== before && cwds !== sure) walk.scope.cwds = [...new Set([...before, ...cwds])];
   return printed;
 }
 
@@ -185,7 +199,7 @@ function visitAndOr(node: AndOr, walk: Walk): Printed | null {
 
 /** The first command of a list does run; only whether its `cd` succeeded is open. */
 function mergeFolders(before: Walk["scope"], after: Walk["scope"], seen: Walk["scope"]): Walk["scope"] {
-  return { ...after, cwds: after.cwds === before.cwds ? after.cwds : [...new Set([...seen.cwds, ...after.cwds])] };
+  return { ...after, cwds: after.cwds === before.cwds || after.cwds === after.sure ? after.cwds : [...new Set([...seen.cwds, ...after.cwds])] };
 }
 
 /** Each command of a pipeline runs in a shell of its own. */
@@ -216,7 +230,9 @@ function visitCommand(node: Command, walk: Walk): Printed | null {
   const printed = words.length > 0 ? judgeCommand(words, input, walk, "line") : null;
   restored();
   walk.command = before;
-  return writesOutput(node.redirects) ? null : printed;
+  if (!writesOutput(node.redirects)) return printed;
+  if (printed !== null) noteWritten(node.redirects, printed, walk);
+  return null;
 }
 
 /** `NAME=value` in front: for the command alone when there is one, else for what follows. */
@@ -261,7 +277,7 @@ function valueOf(node: Assignment, walk: Walk): Arg {
 function argumentOf(node: Assignment, walk: Walk): Arg {
   if (node.value.type === "ArrayValue") {
     const elements = node.value.elements.flatMap((word) => readWord(word, walk));
-    return { ...kindArg("free", node.text, `${node.name}=()`), list: elements };
+    return { ...kindArg("free", node.text, `${node.name}${node.append === true ? "+" : ""}=()`), list: elements };
   }
   const value = valueOf(node, walk);
   const index = node.index === undefined ? "" : `[${node.index.text}]`;
@@ -271,7 +287,7 @@ function argumentOf(node: Assignment, walk: Walk): Arg {
 
 function define(node: FunctionNode, walk: Walk): void {
   const name = node.name.value;
-  if (startsItself(node)) deny(walk, "forkbomb", "a function of the line starts itself again and again");
+  if (startsItself(node, walk.scope.functions)) deny(walk, "forkbomb", "a function of the line starts itself again and again");
   if (isListed(name) || name.includes("_handle") || !/^[\w.:-]+$/.test(name)) {
     ask(walk, "builtin", `the line gives ${show(name)} another meaning`);
   }
@@ -283,15 +299,4 @@ function define(node: FunctionNode, walk: Walk): void {
     inner.scope.functions.delete(name);
     return visit(node.body, inner);
   });
-}
-
-/** Whether a function calls itself in a pipe or in the background. */
-function startsItself(node: FunctionNode): boolean {
-  const name = node.name.value;
-  const calls = (inner: SyntaxNode): boolean => (inner.type === "Command" && inner.name?.value === name) || children(inner).some(calls);
-  const starts = (inner: SyntaxNode): boolean =>
-    (inner.type === "Pipeline" && inner.commands.length > 1 && calls(inner)) ||
-    (inner.type === "Statement" && inner.background === true && calls(inner)) ||
-    children(inner).some(starts);
-  return starts(node.body);
 }
