@@ -82,6 +82,7 @@ describe("the configuration", () => {
         { name: "web", path: "/srv/web", channels: ["slack:C1"], users: null, approvers: null, ...NO_EXTRAS },
         { name: "api", path: "/srv/api", channels: ["slack:C2"], users: null, approvers: null, ...NO_EXTRAS },
       ],
+      rules: [],
       users: ["slack:*", "discord:42"],
       approvers: ["slack:U1", "discord:role:7"],
       sandbox: "none",

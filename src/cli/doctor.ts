@@ -24,7 +24,7 @@ export async function doctorCommand(args: string[]): Promise<number> {
   if (positionals.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments but --live CHANNEL");
   if (live !== null && !CHANNEL.test(live)) throw new DeckhandError("BAD_INPUT", "--live takes a channel: slack:C0123456 or discord:123");
   const read = readConfig();
-  const checks = [nodeCheck(), ...["git", "setpriv", "flock", "prlimit"].map((program) => programCheck(program))];
+  const checks = [nodeCheck(), ...["git", "setpriv", "flock"].map((program) => programCheck(program))];
   if (!("config" in read) || read.config.sandbox === "bwrap") checks.push(programCheck("bwrap", new DeckhandError("SANDBOX_MISSING")));
   checks.push(socatCheck(), cgroupCheck());
   if ("config" in read) checks.push(fine("configuration", "read"), ...configChecks(read.config, live));

@@ -14,7 +14,8 @@ export async function rulesCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: "boolean", default: false } } });
   const [act, name, ...rest] = positionals;
   const isRight = act === undefined || (act === "revoke" && name !== undefined && rest.length === 0);
-  if (!isRight) throw new DeckhandError("BAD_INPUT", 'deckhand rules takes nothing, or revoke and one name in quotes: revoke "api: git push"');
+  if (!isRight)
+    throw new DeckhandError("BAD_INPUT", 'deckhand rules takes nothing, or revoke and one name in quotes: revoke "api: git push"');
   const config = loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   const redact = redactor(config.secrets);

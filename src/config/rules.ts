@@ -3,7 +3,7 @@ import { messageOf } from "../core/errors.ts";
 import { judge } from "../core/gate.ts";
 import type { Rule } from "../core/gate/rule.ts";
 import { checkRules } from "../core/gate/rules.ts";
-import { parseGrant, widens } from "../core/grants.ts";
+import { enough, parseGrant, widens } from "../core/grants.ts";
 import type { Place } from "../core/ports.ts";
 import type { StandingRule } from "../core/rules.ts";
 import { CHANNEL, SAY, WORKSPACE } from "./values.ts";
@@ -34,7 +34,9 @@ const GRANT = z.string().superRefine((text, context) => {
 const FORM = z
   .strictObject({
     name: z.string().regex(NAME, RULE.name),
-    pattern: z.array(z.union([WORD, z.array(WORD).min(1, RULE.pattern)], { error: RULE.word }), { error: RULE.pattern }).min(1, RULE.pattern),
+    pattern: z
+      .array(z.union([WORD, z.array(WORD).min(1, RULE.pattern)], { error: RULE.word }), { error: RULE.pattern })
+      .min(1, RULE.pattern),
     decision: z.enum(["auto", "ask", "deny"]),
     reason: z.string().min(1).optional(),
     scope: z
@@ -100,7 +102,7 @@ function tryExamples(rule: StandingRule, path: string, report: Report): void {
   if (rule.decision !== "auto") return;
   for (const [example, line] of rule.match.entries()) {
     const { verdict, grants = [] } = judge(line, { ...place, rules: [rule] });
-    const missing = verdict === "auto" ? grants.filter((grant) => widens(grant) && !rule.grants.includes(grant)) : [];
+    const missing = verdict === "auto" ? grants.filter((grant) => widens(grant) && enough(grant, rule.grants) === null) : [];
     if (missing.length > 0) report(["match", example], `would still ask: it needs grants: [${missing.join(", ")}]`);
   }
 }

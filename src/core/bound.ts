@@ -17,8 +17,10 @@ export function settingOf(session: Session, hands: Hands): Setting {
 export function boundOf(act: Act, call: CallState, session: Session, hands: Hands, rules: StandingRule[]): Bound {
   const { workspace, path, sandbox } = settingOf(session, hands);
   const { env } = hands.sandbox.carried(session.conversation, path);
-  const asks = call.judged?.verdict !== "auto";
-  const ruled = call.judged?.ruled === true;
+  const { verdict, grants = [] } = call.judged ?? {};
+  // What a rule gives goes to the bare command, not to what earlier ones exported for it.
+  const asks = verdict !== "auto";
+  const carried = asks ? envForCard(env) : grants.length > 0 ? {} : env;
   // The rule that the approval itself stored changes nothing for it.
   const others = rules.filter(({ name }) => name !== call.decided?.rule?.name);
   return {
@@ -26,9 +28,9 @@ export function boundOf(act: Act, call: CallState, session: Session, hands: Hand
     cwd: call.judged?.cwd ?? path,
     workspace,
     timeoutMs: act.timeoutMs,
-    env: asks ? envForCard(env) : ruled ? {} : env,
+    env: carried,
     sandbox,
-    grants: asks || ruled ? (call.judged?.grants ?? []) : [],
+    grants,
     rules: hands.ids.digest(JSON.stringify(others)),
   };
 }

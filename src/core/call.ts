@@ -65,7 +65,11 @@ export async function askPerson(call: CallState, session: Session, hands: Hands,
   const place = { ...(await placeNow(session, hands, signal)), cwd };
   // Meanwhile somebody may have said "always" to an earlier call of the step.
   const now = judgeAct(found, place);
-  if (now.verdict !== "ask") return [judgedEntry(call.call.id, found, now, cwd, session)];
+  if (now.verdict !== "ask") {
+    const entry = judgedEntry(call.call.id, found, now, cwd, session);
+    noteJudged([entry], place, session, hands);
+    return [entry];
+  }
   const bound = boundOf(found.act, call, session, hands, place.rules);
   const lacking = hands.sandbox.lacks(settingOf(session, hands).path, bound.grants);
   if (lacking !== null)

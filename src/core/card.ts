@@ -80,23 +80,29 @@ function question(asked: Entry<"approval-asked">, chosen: Entry<"choice"> | unde
   const deny = button("deny", "Deny", "danger");
   if (chosen && asked.always) {
     const buttons = [button("store", "Store and run", "primary"), button("approve", "Only this time"), deny];
-    return [...preview(asked.always, chosen, asked.workspace), note(expires), { kind: "buttons", buttons }];
+    return [...preview(asked, asked.always, chosen), note(expires), { kind: "buttons", buttons }];
   }
   const always = asked.always ? [button("always", "Always …")] : [];
   return [note(expires + nobody), { kind: "buttons", buttons: [button("approve", "Approve", "primary"), deny, ...always] }];
 }
 
+/** Reasons of commands that run code of the workspace. */
+const RUNS_CODE = new Set(["interp", "unknown"]);
+
 /** The whole rule, before it is stored. */
-function preview({ rule, looked, through, lines }: Always, chosen: Entry<"choice">, workspace: string): Block[] {
+function preview(asked: Entry<"approval-asked">, { rule, looked, through, lines }: Always, chosen: Entry<"choice">): Block[] {
   const until = `${minuteOf(ruleEnd(chosen))} (${Math.round(LIMITS.ruleTime / 86_400_000)} days)`;
   const more = through > lines.length ? ` and ${through - lines.length} more` : "";
   const would = through === 0 ? "no other" : `${through}: ${lines.join(" · ")}${more}`;
   const last = looked === 1 ? "the last command" : `the last ${looked} commands`;
   return [
-    { kind: "text", text: `This rule would be stored: in workspace ${workspace}, a command that begins with` },
+    { kind: "text", text: `This rule would be stored: in workspace ${asked.workspace}, a command that begins with` },
     { kind: "code", text: visible(rulePattern(rule)) },
     { kind: "text", text: `runs without asking, whoever asks for it, until ${until}.` },
     note(rule.grants.length > 0 ? `Each time it ${given(rule.grants)}.` : "It gets nothing beyond the sandbox."),
+    ...(rule.grants.length > 0 && asked.reasons.some(({ code }) => RUNS_CODE.has(code))
+      ? [note("What it runs may meanwhile be changed by commands that nobody is asked about.")]
+      : []),
     ...(looked > 0 ? [note(`Of ${last} here it would have let through ${would}.`)] : []),
     note(`It is stored in the name of whoever presses; \`deckhand rules revoke\` takes it back. Nothing is stored yet.`),
   ];

@@ -105,9 +105,8 @@ interface Bodies {
     title: string;
     reads?: boolean;
     cwd?: string;
+    /** What an approval would add for it; of an `auto` one what the rule gives that lets it through. */
     grants?: string[];
-    /** A rule let it through: it runs like an approved command, with `grants` and nothing carried over. */
-    ruled?: boolean;
   };
   /** The request that an `ask` makes. Buttons carry only `approval`. */
   "approval-asked": {

@@ -15,7 +15,10 @@ export const ERRORS = {
   REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
   REDIS_FENCED: ["Another worker took this conversation over", "Nothing to do: the other worker goes on."],
   SANDBOX_MISSING: ["bubblewrap is not installed", "Run `script/bootstrap`, or `apt-get install bubblewrap`."],
-  SANDBOX_TOOL: ["{} is not installed", "Install the package util-linux, then run `deckhand doctor`."],
+  SANDBOX_TOOL: [
+    "{} is not installed",
+    "Run `script/bootstrap`, or install its package (setpriv and flock: util-linux; socat: socat), then run `deckhand doctor`.",
+  ],
   SANDBOX_DENIED: [
     "The sandbox cannot start on this machine: {}",
     "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run outside a container that forbids them.",

@@ -79,3 +79,12 @@ const OWN = /^(?:read|write)=\/(?:bin|dev|etc|lib\w*|proc|sbin|tmp|usr)(?:\/|$)/
 export function widens(grant: string): boolean {
   return !OWN.test(grant);
 }
+
+/** Of the grants that are given the one that is enough for what is needed; null when none is. */
+export function enough(needed: string, given: readonly string[]): string | null {
+  if (given.includes(needed)) return needed;
+  // Any public host: what is needed may be one, and a private one stays closed.
+  return needed.startsWith("network=") && given.includes(ANY_HOST) ? ANY_HOST : null;
+}
+
+const ANY_HOST = grantText({ kind: "network", host: "*", port: null });

@@ -1,7 +1,7 @@
 import { provesNoNetwork } from "./approval.ts";
 import { settingOf } from "./bound.ts";
 import { rulesFor } from "./gate/rule.ts";
-import { widens } from "./grants.ts";
+import { enough, widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
 import { messageOf } from "./errors.ts";
 import type { Act, Judgement, Place, Tool } from "./ports.ts";
@@ -15,8 +15,8 @@ export interface Found {
   act: Act;
 }
 
-/** The gate's word with what it gives: `ruled` when a rule lets the call through. */
-export type Ruling = Omit<Judgement, "grants"> & { grants: string[]; ruled?: boolean };
+/** The gate's word. What is `auto` has grants only from the rule that lets it through. */
+export type Ruling = Omit<Judgement, "grants"> & { grants: string[] };
 
 /** The place as it is now, with the rules of the file and the learned ones that hold for its workspace, channel and requester. */
 export async function placeNow(session: Session, hands: Hands, signal: AbortSignal): Promise<RuledPlace> {
@@ -47,15 +47,21 @@ export function judgeAct({ tool, act }: Found, place: RuledPlace): Ruling {
   const grants = needed.filter(widens);
   if (judgement.verdict !== "auto") return { ...judgement, grants };
   const rule = place.rules.find(({ decision, name }) => decision === "auto" && name === judgement.rule);
-  const beyond = grants.filter((grant) => !rule?.grants.includes(grant));
-  if (beyond.length === 0) return { ...judgement, grants, ...(rule ? { ruled: true } : {}) };
+  const given = grants.map((grant) => enough(grant, rule?.grants ?? []));
+  const beyond = grants.filter((_, at) => given[at] === null);
+  if (beyond.length === 0) return { ...judgement, grants: [...new Set(given.filter((grant) => grant !== null))] };
   const { reads: _, ...asks } = judgement;
   const text = `it needs ${beyond.join(", ")}, which ${rule ? `the rule "${rule.name}"` : "no rule alone"} does not give`;
   return { ...asks, verdict: "ask", reasons: [...asks.reasons, { code: "rule", text }], grants };
 }
 
 /** Keeps what was judged and counts the rules that decided, behind the turn's back: what is lost of it are figures. */
-export function noteJudged(judged: { title: string; cwd: string; rule: string }[], place: RuledPlace, session: Session, hands: Hands): void {
+export function noteJudged(
+  judged: { title: string; cwd: string; rule: string }[],
+  place: RuledPlace,
+  session: Session,
+  hands: Hands,
+): void {
   const { workspace } = settingOf(session, hands);
   const names = new Set(place.rules.map(({ name }) => name));
   const commands = judged.map(({ title, cwd }) => ({ command: title, cwd })).filter(({ command }) => command.length <= LONGEST_NOTED);

@@ -76,8 +76,7 @@ function starting(call: CallState, found: Found, session: Session, hands: Hands,
 /** Days may lie between the word and the run: a rule may have ended, a link may lead elsewhere. */
 function stillRuns({ judged }: CallState, found: Found, place: RuledPlace): boolean {
   const now = judgeAct(found, { ...place, cwd: judged?.cwd ?? place.cwd });
-  const same = JSON.stringify(now.grants) === JSON.stringify(judged?.grants ?? []);
-  return now.verdict === "auto" && now.ruled === judged?.ruled && same;
+  return now.verdict === "auto" && JSON.stringify(now.grants) === JSON.stringify(judged?.grants ?? []);
 }
 
 function specOf(call: CallState, found: Found, session: Session, hands: Hands): Omit<RunSpec, "command" | "timeoutMs"> {
@@ -87,7 +86,8 @@ function specOf(call: CallState, found: Found, session: Session, hands: Hands): 
 }
 
 function reachOf(call: CallState): Reach {
-  if (call.asked || call.judged?.ruled) return "approved";
+  // With the grants of a rule as with those of an approval.
+  if (call.asked || (call.judged?.grants ?? []).length > 0) return "approved";
   return call.judged?.reads ? "read" : "contained";
 }
 

@@ -51,7 +51,8 @@ function hear(message: ToRunner): void {
 async function leave(): Promise<void> {
   for (const command of commands.values()) command.stop("cancelled");
   await Promise.all([...commands.values()].map((command) => command.ended));
-  rmSync(folder, { recursive: true, force: true });
+  // Pipes may still be being made.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 10 });
   process.exit(0);
 }
 

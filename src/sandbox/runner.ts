@@ -206,7 +206,7 @@ async function bury({ folder, calls, up }: Started, why: string): Promise<void> 
   await endOrphans(folder);
   // One that never came up has started nothing.
   for (const call of left) call.end(unknown(up ? "interrupted" : "refused", `${RUNNER_DIED} ${why}`, takeSpool(call.spool)));
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 10 });
 }
 
 /** What it had just started, and not told of. */

@@ -9,7 +9,7 @@ import { type TestRedis, freePort, startRedis } from "../support/redis.ts";
 import { type TestWorkspace, isRoot, makeWorkspace } from "../support/workspace.ts";
 import { type Ended, deckhand, pathWith, pathWithout, startStub } from "./kit.ts";
 
-const HOST = ["node", "git", "setpriv", "flock", "prlimit", "bwrap", "socat", "cgroup"];
+const HOST = ["node", "git", "setpriv", "flock", "bwrap", "socat", "cgroup"];
 const WELL = [...HOST, "configuration", "redis", "workspace api", "claims", "model", "access", "slack"];
 let place: TestWorkspace;
 let redis: TestRedis;
@@ -92,7 +92,7 @@ test("a wrong configuration: every problem at once, with its setting", async () 
 });
 
 describe("programs", () => {
-  test.each(["git", "prlimit"])("%s is missing: PROGRAM_MISSING", async (program) => {
+  test.each(["git"])("%s is missing: PROGRAM_MISSING", async (program) => {
     onlyFails(await doctor({ PATH: pathWithout(place.root, program) }), program, [
       /is not installed\. Run `script\/bootstrap`\. \(PROGRAM_MISSING\)$/,
     ]);

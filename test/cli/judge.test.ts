@@ -30,7 +30,7 @@ describe("deckhand judge", () => {
       {
         command: "curl http://x.example",
         verdict: "ask",
-        reasons: [{ code: "network", text: "`curl` downloads from x.example" }],
+        reasons: [{ code: "network", text: expect.stringContaining("x.example") }],
         rule: "ask/network",
         grants: ["network=x.example:80"],
       },

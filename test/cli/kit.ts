@@ -137,7 +137,7 @@ export async function startStub(status: number, body: string, type = "applicatio
 }
 
 const SHELL = ["sh", "dirname", "readlink", "mkdir", "mkfifo", "id", "chown"];
-const PROGRAMS = [...SHELL, "git", "setpriv", "flock", "prlimit", "bwrap", "redis-server"];
+const PROGRAMS = [...SHELL, "git", "setpriv", "flock", "bwrap", "redis-server"];
 
 /** A PATH where there is everything that Deckhand uses but these programs. */
 export function pathWithout(root: string, ...programs: string[]): string {

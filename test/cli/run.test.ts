@@ -119,13 +119,13 @@ describe("deckhand run", () => {
 
   test("asks at a terminal, and takes yes and no", async () => {
     const running = start(onTerminal(DECKHAND, "run", "--workspace", place.path, "two things"), { env });
-    await running.says(/\? touch one[\s\S]*Run it\? \[y\/N\] /);
+    await running.says(/\? rm -f 1; touch one[\s\S]*Run it\? \[y\/N\] /);
     running.type("y\n");
-    await running.says(/\$ touch one[\s\S]*\? touch two[\s\S]*Run it\? \[y\/N\] /);
+    await running.says(/\$ rm -f 1; touch one[\s\S]*\? rm -f 2; touch two[\s\S]*Run it\? \[y\/N\] /);
     running.type("\n");
     const { code, stdout } = await running.ended;
     expect(stdout).toMatch(/Approved by you[\s\S]*Denied by you[\s\S]*both/);
-    expect(stdout).not.toMatch(/\$ touch two/);
+    expect(stdout).not.toMatch(/\$ rm -f 2/);
     expect(code).toBe(0);
   });
 

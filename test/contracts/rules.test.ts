@@ -50,7 +50,9 @@ describe.each(LOGS)("rules in the log in %s", (_name, open) => {
     await door.log.decide(approval, 1200, { decision: "denied", by: ANNA });
     const late = await door.log.decide(approval, 1300, { decision: "approved", by: BEN, rule: rule("late") });
     expect(late).toMatchObject({ kind: "already", entry: { decision: "denied" } });
-    expect(await door.log.decide("never heard of", 1300, { decision: "approved", by: BEN, rule: rule("late") })).toEqual({ kind: "unknown" });
+    expect(await door.log.decide("never heard of", 1300, { decision: "approved", by: BEN, rule: rule("late") })).toEqual({
+      kind: "unknown",
+    });
     expect(await named("late")).toBeUndefined();
   });
 

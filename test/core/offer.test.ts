@@ -63,14 +63,21 @@ describe("a rule's judgement", () => {
 
   it("lets through what it gives enough for, and asks for the rest with what is lacking", () => {
     const given = { ...PLACE, rules: [{ ...push, grants: ["network=*"] }] };
-    expect(judgeAct(run("git push"), given)).toMatchObject({ verdict: "auto", rule: "push", ruled: true, grants: ["network=*"] });
+    expect(judgeAct(run("git push"), given)).toMatchObject({ verdict: "auto", rule: "push", grants: ["network=*"] });
+    expect(judgeAct(run("git push https://x.example/a"), given)).toMatchObject({ verdict: "auto", grants: ["network=*"] });
     const bare = judgeAct(run("git push"), { ...PLACE, rules: [push] });
     expect(bare).toMatchObject({ verdict: "ask", grants: ["network=*"] });
     expect(bare.reasons).toContainEqual({ code: "rule", text: 'it needs network=*, which the rule "push" does not give' });
   });
 
   it("is not claimed by a rule that had nothing to do with it", () => {
-    expect(judgeAct(run("ls"), { ...PLACE, rules: [push] })).toEqual({ verdict: "auto", reasons: [], rule: "read-only", reads: true, grants: [] });
+    expect(judgeAct(run("ls"), { ...PLACE, rules: [push] })).toEqual({
+      verdict: "auto",
+      reasons: [],
+      rule: "read-only",
+      reads: true,
+      grants: [],
+    });
   });
 });
 

@@ -69,7 +69,9 @@ describe.each(PLATFORMS)("a rule by a button on %s", (platform) => {
     await press(said, card, "store", "U2");
     await said.shows(/Result of a: \(no output\)/);
     await whispered("U2", /Approved, and the rule "api: rm -f a" is stored\. It runs now\./);
-    await deck.stage.waitFor(() => /Approved by Bob · .* UTC\nFrom now on it runs without asking, by the rule/.test(said.text({ ts: card })));
+    await deck.stage.waitFor(() =>
+      /Approved by Bob · .* UTC\nFrom now on it runs without asking, by the rule/.test(said.text({ ts: card })),
+    );
     expect(said.text({ ts: card })).not.toContain("[ ");
     expect(await deck.log.rules.learned()).toMatchObject([
       {
@@ -84,10 +86,13 @@ describe.each(PLATFORMS)("a rule by a button on %s", (platform) => {
     const again = await deck.mention("remove a", { channel: "C3" });
     await again.shows(/Result of a: \(no output\)/);
     expect(await types(again)).not.toContain("approval-asked");
-    expect((await again.entries()).find((e) => isEntry(e, "judged"))).toMatchObject({ verdict: "auto", rule: "api: rm -f a", ruled: true });
+    expect((await again.entries()).find((e) => isEntry(e, "judged"))).toMatchObject({ verdict: "auto", rule: "api: rm -f a" });
     await until("the hit is counted", async () => (await deck.log.rules.hits()).get("api: rm -f a")?.count === 1);
 
-    expect(await deckhand(["rules", "revoke", "api: rm -f a"], { env: deck.env })).toMatchObject({ code: 0, stdout: "Revoked: api: rm -f a\n" });
+    expect(await deckhand(["rules", "revoke", "api: rm -f a"], { env: deck.env })).toMatchObject({
+      code: 0,
+      stdout: "Revoked: api: rm -f a\n",
+    });
     const last = await deck.mention("remove a", { channel: "C4" });
     await last.press("deny");
     await last.shows(/Result of a: Not run/);
@@ -114,7 +119,10 @@ describe.each(PLATFORMS)("a rule by a button on %s", (platform) => {
     const before = deck.stage.whispers("U3").length;
     await press(said, ts, "store", "U3");
     await deck.stage.waitFor(() => deck.stage.whispers("U3").length > before);
-    expect([await stored(), (await types(said)).includes("approval-decided")]).toEqual([expect.not.arrayContaining(["api: rm -f c"]), false]);
+    expect([await stored(), (await types(said)).includes("approval-decided")]).toEqual([
+      expect.not.arrayContaining(["api: rm -f c"]),
+      false,
+    ]);
     await press(said, ts, "deny");
     await said.shows(/Result of c: Not run/);
   });

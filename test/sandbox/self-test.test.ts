@@ -14,7 +14,7 @@ afterEach(() => place.cleanup());
 function programs(changed: Record<string, string | null>): string {
   const folder = join(place.root, "bin");
   mkdirSync(folder);
-  for (const name of ["bwrap", "setpriv", "flock", "mkfifo", "prlimit", "env"]) {
+  for (const name of ["bwrap", "setpriv", "flock", "mkfifo", "env"]) {
     const script = changed[name];
     if (script === undefined) symlinkSync(`/usr/bin/${name}`, join(folder, name));
     else if (script !== null) {

@@ -15,7 +15,7 @@ export function judgeAwk(program: Arg, walk: Walk): void {
   if (/(?<!\|)\|(?!\|)/.test(code.text)) ask(walk, "interp", `the awk program ${named} runs a command through a pipe`);
   if (/@/.test(code.text)) ask(walk, "interp", `the awk program ${named} loads or calls something by name`);
   if (/\bgetline\b[^;}\n]*</.test(code.text)) ask(walk, "interp", `the awk program ${named} reads a file of its own`);
-  if (/\b(?:ENVIRON|PROCINFO|ARGV)\b/.test(code.text)) ask(walk, "env", `the awk program ${named} reads the environment`);
+  if (/\b(?:ENVIRON|PROCINFO|ARGV|SYMTAB|FUNCTAB)\b/.test(code.text)) ask(walk, "env", `the awk program ${named} reads the environment`);
   for (const target of targetsOf(code)) {
     if (target === null) ask(walk, "interp", `the awk program ${named} writes to a file that cannot be read from the line`);
     else {

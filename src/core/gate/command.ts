@@ -2,7 +2,7 @@ import { type Arg, literalArg, tail } from "./args.ts";
 import { judgeVariable } from "./assign.ts";
 import { builtin } from "./builtins.ts";
 import { ask, deny, MOST_DEPTH, type Own, type Printed, show, type Walk } from "./finding.ts";
-import { dataIsCode, judgeFd, judgeFind } from "./find.ts";
+import { dataIsCode, judgeFd, judgeFind, withoutCommand } from "./find.ts";
 import { inSubshell } from "./flow.ts";
 import { judgeGit } from "./git.ts";
 import { judgePath } from "./judge-path.ts";
@@ -24,6 +24,8 @@ const PROJECT_FOLDER = /^(?:\.\/)?(?:[\w-]+\/)*(?:node_modules\/\.bin|\.?venv\/b
 const WRAPPERS = /^\.\/(gradlew|mvnw)$/;
 /** Words of a launcher that are tried as the command that it starts. */
 const MOST_GUESSES = 32;
+/** More commands than this are not followed; the longest scripts that people write have some hundred. */
+const MOST_COMMANDS = 1_500;
 /** A function of the line that calls itself is followed so often. */
 const MOST_CALLS = 2;
 
@@ -36,6 +38,7 @@ export function judgeCommand(argv: Arg[], input: Printed | null, walk: Walk, own
   if (first === undefined) return null;
   const args = argv.slice(1);
   const before = walk.command;
+  if (walk.seen.lowered.length >= MOST_COMMANDS) throw new Error("too many commands");
   walk.command = walk.seen.lowered.length;
   walk.seen.lowered.push({ argv, inner: before >= 0 || own !== "line" });
   const printed = judgeOne(first, args, input, walk, own);
@@ -47,6 +50,9 @@ function judgeOne(first: Arg, args: Arg[], input: Printed | null, walk: Walk, ow
   const name = nameOf(first, walk);
   for (const one of refusedNames(first, walk)) judgeRefused(one, args, walk);
   if (input !== null && args.every((arg) => arg.value.startsWith("-"))) judgeCode(name, [literalArg(input.text)], walk);
+  if (walk.seen.texts.size > 0) {
+    for (const arg of args) judgeCode(name, [literalArg(walk.seen.texts.get(normalise(walk.scope.cwds[0] ?? "/", arg.value)) ?? "")], walk);
+  }
   if (!first.literal || first.glob >= 0 || first.tilde) {
     walk.seen.changes = true;
     ask(walk, "dynamic", `could not read what ${show(first.text)} runs`);
@@ -131,8 +137,9 @@ function judgeListed(name: string, args: Arg[], walk: Walk): boolean {
   if (name === "command" && !/^-[vV]/.test(args[0]?.value ?? "")) return false;
   if (isAboutItself(name, args)) return true;
   for (const folder of foldersOf(name, args)) judgePath(folder, "names", walk);
-  if (!judgeRecords(findRecords(name, args), walk)) return false;
-  if (name === "fd" || name === "fdfind") judgeFd(args, walk, runInner);
+  const isFd = name === "fd" || name === "fdfind";
+  if (!judgeRecords(findRecords(name, isFd ? withoutCommand(args) : args), walk)) return false;
+  if (isFd) judgeFd(args, walk, runInner);
   scanScripts(name, args, walk);
   return true;
 }

@@ -9,12 +9,21 @@ type Run = (argv: Arg[], input: Printed | null, walk: Walk, own: Own) => Printed
 /** What `find` and `fd` put in the place of `{}`: a name below the folder that they look through. */
 const FOUND = kindArg("name", "{}", "x");
 
+/** Tests whose next word is a value, also when it looks like an action: `-name -delete`. */
+const TAKES_VALUE =
+  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|regextype|[px]?type|size|perm|user|group|[acm](?:time|min)|newer\w*|(?:max|min)depth|printf)$/;
+
 /** What `find` itself gets, and the commands that stand between `-exec` and `;` or `+`. */
 function splitFind(args: Arg[]): { own: Arg[]; inner: { option: string; command: Arg[] }[] } {
   const own: Arg[] = [];
   const inner: { option: string; command: Arg[] }[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as Arg;
+    if (TAKES_VALUE.test(arg.value)) {
+      own.push(...args.slice(at, at + 2));
+      at += 1;
+      continue;
+    }
     if (!/^-(?:exec|ok)(?:dir)?$/.test(arg.value)) {
       own.push(arg);
       continue;
@@ -31,7 +40,7 @@ function splitFind(args: Arg[]): { own: Arg[]; inner: { option: string; command:
 export function judgeFind(args: Arg[], walk: Walk, listed: Listed, run: Run): boolean {
   const { own, inner } = splitFind(args);
   if (!listed("find", own, walk)) return false;
-  if (own.some((arg) => arg.value === "-delete")) {
+  if (own.some((arg, at) => arg.value === "-delete" && !TAKES_VALUE.test(own[at - 1]?.value ?? ""))) {
     walk.seen.changes = true;
     ask(walk, "delete", "`find -delete` deletes what it finds");
   }
@@ -55,6 +64,12 @@ export function judgeFind(args: Arg[], walk: Walk, listed: Listed, run: Run): bo
 export function dataIsCode(name: string, [command]: Arg[], walk: Walk): void {
   if (command !== undefined && /^(?:.*\/)?(?:\w*sh|env|python[\d.]*|node|perl|ruby|php|awk|eval)$/.test(command.value))
     ask(walk, "interp", `${show(name)} gives what it finds to ${show(command.value)}, which may run it`);
+}
+
+/** `fd` without the command that it starts. */
+export function withoutCommand(args: Arg[]): Arg[] {
+  const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.value));
+  return at < 0 ? args : args.slice(0, at);
 }
 
 /** `fd -x` starts what stands behind it for every file that it finds. */

@@ -84,7 +84,11 @@ function collect(node: SyntaxNode, set: Map<string, boolean>): string[] {
     } else if (next.type === "Command") {
       for (const name of setBy(next)) note(name, false);
       if (/^(?:unset|declare|typeset|local|readonly|export)$/.test(next.name?.value ?? ""))
-        declared.push(...next.suffix.map((part) => (part.type === "Word" ? /^\w*/.exec(part.value)?.[0] : part.type === "Assignment" ? part.name : undefined) ?? ""));
+        declared.push(
+          ...next.suffix.map(
+            (part) => (part.type === "Word" ? /^\w*/.exec(part.value)?.[0] : part.type === "Assignment" ? part.name : undefined) ?? "",
+          ),
+        );
     } else if (next.type === "ParameterExpansion" && next.operation?.type === "Default" && next.operation.operator.endsWith("=")) {
       note(next.parameter, false);
     }

@@ -8,7 +8,7 @@ const HOME = "/home/~";
 /** Commands that may take a folder away, apart from those that ask anyway. */
 const MOVES = /^(?:.*\/)?(?:mv |rmdir |git (?!add|commit|status|diff|log|show|rev-parse|ls-files|branch|grep|blame|describe|tag\b))/;
 /** A folder with a longer name than this is one that somebody made up. */
-const LONGEST = 1_024;
+const LONGEST = 512;
 
 /** `cd` into a folder of the workspace is followed; whether it succeeds is not known here (see walk.ts). */
 export function judgeCd(args: Arg[], walk: Walk): boolean {
@@ -45,7 +45,9 @@ export function judgeCd(args: Arg[], walk: Walk): boolean {
 
 /** Whether a folder is there now, and nothing in the line before may have moved it away. */
 function isThere(folder: string, walk: Walk): boolean {
-  return isFolder(walk.place, folder, walk.seen) && !walk.seen.lowered.some(({ argv }) => MOVES.test(`${argv[0]?.value} ${argv[1]?.value}`));
+  return (
+    isFolder(walk.place, folder, walk.seen) && !walk.seen.lowered.some(({ argv }) => MOVES.test(`${argv[0]?.value} ${argv[1]?.value}`))
+  );
 }
 
 export function judgePushd(args: Arg[], walk: Walk): boolean {

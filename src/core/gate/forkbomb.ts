@@ -9,7 +9,10 @@ export function startsItself(node: FunctionNode, functions: Map<string, Function
     if (inner.type !== "Command") return false;
     const called = inner.name?.value;
     const other = called === undefined ? undefined : functions.get(called);
-    return called === name || (other !== undefined && other !== node && some(other.body, (one) => one.type === "Command" && one.name?.value === name));
+    return (
+      called === name ||
+      (other !== undefined && other !== node && some(other.body, (one) => one.type === "Command" && one.name?.value === name))
+    );
   };
   return multiplies(node.body, isCall);
 }

@@ -60,27 +60,71 @@ function programOf(argv: Arg[]): string {
 /** The hosts that a command names, or anywhere when it names none that can be read. */
 export function hostsOf(called: string, args: Arg[]): string[] {
   const program = called.replace(/ .*$/, "");
-  if (args.some((arg) => arg.kind === "free")) return [ANYWHERE];
-  const named = args.flatMap((arg) => hostOf(arg.value) ?? []);
-  if (named.length > 0) return named.map((host) => `network=${host}`);
+  if (args.some((arg) => arg.kind === "free" || arg.glob >= 0)) return [ANYWHERE];
+  if (ELSEWHERE.some(({ programs, options }) => programs.test(program) && args.some((arg) => options.test(arg.value)))) return [ANYWHERE];
+  const known = REGISTRIES.find((one) => one.programs.test(program))?.hosts ?? [];
+  const named = namedHosts(program, args);
+  // What comes on top of the registry, and what is fetched from somewhere else but needs others.
+  const more =
+    args.some((arg) => /^--extra-index-url/.test(arg.value)) ||
+    (known.length > 0 && !args.some((arg) => /^(?:-i|--index-url|--registry)(?:=|$)/.test(arg.value)));
+  if (named.length > 0) return (more ? [...known, ...named] : named).map((host) => `network=${host}`);
   if (/^(?:ssh|scp|sftp|rsync|curl|wget|nc|ncat|netcat|telnet|ping|http|https|dig|nslookup|host)$/.test(program))
     return bareHost(program, args);
-  const known = REGISTRIES.find((one) => one.programs.test(program));
-  return known === undefined ? [ANYWHERE] : known.hosts.map((host) => `network=${host}`);
+  return known.length === 0 ? [ANYWHERE] : known.map((host) => `network=${host}`);
 }
 
-/** `https://example.com/x`, `git@example.com:x/y.git`, `user@host:path`. */
-function hostOf(word: string): string | null {
+/** Options that lead elsewhere than the words say: jumps, proxies, files of addresses, other transports. */
+const ELSEWHERE: { programs: RegExp; options: RegExp }[] = [
+  { programs: /^(?:ssh|scp|sftp|mosh|autossh)$/, options: /^-[oJFWSw]/ },
+  { programs: /^rsync$/, options: /^(?:-\w*e|--rsh|--rsync-path)/ },
+  {
+    programs: /^curl$/,
+    options: /^(?:-[sSfLkgvi]*[xK]|--(?:proxy|preproxy|socks\w*|config|connect-to|resolve|doh-url)(?:=|$))/,
+  },
+  { programs: /^wget$/, options: /^(?:-i|-e|-r|-m|--(?:input-file|execute|recursive|mirror|config|span-hosts))/ },
+  { programs: /^(?:npm|yarn|pnpm|bun)$/, options: /^(?:@?[\w-]+\/[\w.-]+#|[\w-]+\/[\w.-]+$|(?:github|gitlab|bitbucket|gist):)/ },
+  { programs: /^(?:docker|podman|kubectl|helm|aws|gcloud|az|mail|mailx|sendmail|msmtp)$/, options: /^/ },
+];
+/** Programs to which `name:path` is a place on another machine. */
+const REMOTE = /^(?:git|ssh|scp|sftp|rsync|mosh|autossh|ssh-copy-id|ssh-keyscan)$/;
+
+function namedHosts(program: string, args: Arg[]): string[] {
+  const port = portOf(program, args);
+  return args.flatMap((arg, at) => {
+    const before = args[at - 1]?.value ?? "";
+    // `-d https://...` is what is sent, not where.
+    if (/^(?:curl|wget|http|https)$/.test(program) && VALUES.test(before)) return [];
+    const value = /^--(?:registry|index-url|extra-index-url|url)=/.test(arg.value)
+      ? arg.value.slice(arg.value.indexOf("=") + 1)
+      : arg.value;
+    const host = hostOf(value, REMOTE.test(program), port);
+    return host === null ? [] : [host];
+  });
+}
+
+/** `ssh -p 2222`, `scp -P2222`: the port that the words themselves do not name. */
+function portOf(program: string, args: Arg[]): string | undefined {
+  const option = program === "ssh" ? "-p" : /^(?:scp|sftp)$/.test(program) ? "-P" : undefined;
+  if (option === undefined) return undefined;
+  const at = args.findIndex((arg) => arg.value.startsWith(option));
+  const value = args[at]?.value.slice(option.length) || args[at + 1]?.value;
+  return at >= 0 && /^\d{1,5}$/.test(value ?? "") ? value : undefined;
+}
+
+/** `https://example.com/x`, and where a program takes them `git@example.com:x/y.git` and `user@host:path`. */
+function hostOf(word: string, remote: boolean, ssh: string | undefined): string | null {
   const [, scheme, host, port] =
-    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/@\s]*@)?([A-Za-z0-9.-]+|\[[\da-fA-F:]+\])(?::(\d{1,5}))?(?:[/?#]|$)/.exec(word) ?? [];
+    /^(?:git\+)?([a-z][a-z0-9.-]*):\/\/(?:[^/@\s\\]*@)?([A-Za-z0-9.-]+|\[[\da-fA-F:]+\])(?::(\d{1,5}))?(?:[/?#]|$)/.exec(word) ?? [];
   if (scheme !== undefined && host !== undefined) {
     const number = port === undefined ? PORTS[scheme] : Number(port);
     return number === undefined ? null : `${host.toLowerCase()}:${number}`;
   }
-  const remote =
+  if (!remote) return null;
+  const there =
     /^(?:[\w.-]+@)?([A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,}):(?!\/\/)\S*$/.exec(word)?.[1] ??
     /^[\w.-]+@([A-Za-z0-9.-]+)(?::\S*)?$/.exec(word)?.[1];
-  return remote === undefined ? null : `${remote.toLowerCase()}:22`;
+  return there === undefined ? null : `${there.toLowerCase()}:${ssh ?? 22}`;
 }
 
 /** A host without a scheme: `ssh web1`, `curl example.com/x`, `nc example.com 25`. */
@@ -89,12 +133,9 @@ function bareHost(program: string, args: Arg[]): string[] {
   const [target, second] = words;
   const [, host, port] = /^([A-Za-z0-9][A-Za-z0-9.-]*)(?::(\d{1,5}))?(?:\/|$)/.exec(target ?? "") ?? [];
   if (host === undefined || /^(?:ping|dig|nslookup|host|rsync|scp)$/.test(program)) return [ANYWHERE];
+  // A number is the value of an option that is not known here.
+  if (/^\d+$/.test(host)) return [ANYWHERE];
   const usual: Record<string, number> = { ssh: 22, sftp: 22, telnet: 23, curl: 80, wget: 80, http: 80, https: 443 };
-  const flag = program === "ssh" ? args[args.findIndex((arg) => arg.value === "-p") + 1]?.value : undefined;
-  const number =
-    port ??
-    (program === "ssh" && args.some((arg) => arg.value === "-p") ? flag : undefined) ??
-    (/^n/.test(program) ? second : undefined) ??
-    usual[program];
+  const number = port ?? portOf(program, args) ?? (/^n/.test(program) ? second : undefined) ?? usual[program];
   return /^\d{1,5}$/.test(String(number)) ? [`network=${host.toLowerCase()}:${number}`] : [ANYWHERE];
 }

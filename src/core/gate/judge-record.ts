@@ -89,6 +89,8 @@ function judgeOperands(called: string, record: Listed, read: OptionsRead, walk: 
   }
   if ((kind === "to" || kind === "moves") && files.length > 1) {
     const folder = files.at(-1) as Arg;
+    if (kind === "moves" && /^\/dev\//.test(folder.value))
+      ask(walk, "delete", `${show(`${called} ... ${folder.text}`)} takes the files away`);
     for (const source of files.slice(0, -1)) judgePlaced(source, folder, walk);
   }
   for (const { name, value } of read.used) {
@@ -149,6 +151,8 @@ function judgeTexts(called: string, record: Listed, read: OptionsRead, pattern: 
   const free = pattern > 0 || record.operands === "pattern" || record.operands === "edits" ? scripts : read.operands;
   const isWild = (arg: Arg, index: number): boolean =>
     arg.glob >= 0 &&
+    // Digits in brackets stand for a digit.
+    /[*?[]/.test(arg.value.replace(/\[\d*\]/g, "")) &&
     (index < pattern || (record.like !== undefined && (index === 0 || record.first !== true)) || (index === 0 && record.ordered === true));
   const unlike = likened(record, read).filter((arg) => record.like !== undefined && (arg.kind === "free" || !record.like.test(arg.value)));
   const bad = [
@@ -176,7 +180,7 @@ function judgeTexts(called: string, record: Listed, read: OptionsRead, pattern: 
   }
   if (
     pattern === 1 &&
-    record.harmless !== true &&
+    (record.harmless !== true || scripts[0]?.loose === true) &&
     record.language === undefined &&
     scripts.some((arg) => arg.kind === "free" && arg.value.startsWith("$"))
   )
@@ -187,6 +191,7 @@ function judgeTexts(called: string, record: Listed, read: OptionsRead, pattern: 
 function judgeWildcards(record: Listed, read: OptionsRead, walk: Walk): void {
   if (record.harmless === true || record.ordered === true) return;
   for (const arg of read.operands.slice(0, read.endedAt)) {
-    if (arg.glob === 0) ask(walk, "dynamic", `${show(arg.text)} may match a file that is named like an option`);
+    if (arg.glob === 0 && !(record.runs === true && /\.\w+$/.test(arg.value)))
+      ask(walk, "dynamic", `${show(arg.text)} may match a file that is named like an option`);
   }
 }

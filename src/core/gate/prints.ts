@@ -104,7 +104,7 @@ function dated(args: Arg[]): Printed | null {
   const format = args.find((arg) => arg.value.startsWith("+"));
   if (format === undefined || !format.literal) return args.some((arg) => /^-I|^--iso/.test(arg.value)) ? known("name") : null;
   if (/^\+%[sYjHMSNdmy]$/.test(format.value)) return known("number");
-  return /^\+(?:%[sYyjHIMSNdmFTpbaZzu]|[\w.,:@ -])+$/.test(format.value) ? known("name") : null;
+  return /^\+(?:%[sYyjHIMSNdmFTpbaZzu]|[\w.,:@ -])+$/.test(format.value) ? known("name", "2026-01-01") : null;
 }
 
 const ESCAPES: Record<string, string> = { n: "\n", t: "\t", r: "\r", "\\": "\\", "'": "'", '"': '"', a: "", b: "", e: "", v: " ", f: " " };

@@ -26,7 +26,19 @@ const NAMES = new Map<string, { code: string; text: string }>();
 for (const [code, { names, text }] of Object.entries(NEVER)) for (const name of names.split(" ")) NAMES.set(name, { code, text });
 
 /** Names that a pattern in a command's place may stand for. */
-export const REFUSED_NAMES: ReadonlySet<string> = new Set([...NAMES.keys(), "rm", "dd", "shred", "mv", "env", "printenv", "chmod", "chown", "docker", "mount"]);
+export const REFUSED_NAMES: ReadonlySet<string> = new Set([
+  ...NAMES.keys(),
+  "rm",
+  "dd",
+  "shred",
+  "mv",
+  "env",
+  "printenv",
+  "chmod",
+  "chown",
+  "docker",
+  "mount",
+]);
 
 /** They show or make names, sizes and kinds, or use a key as it is meant; they do not show what is in a file. */
 const LOOKERS = new Set(
@@ -192,15 +204,21 @@ function isSetuid(name: string, values: string[]): boolean {
 
 function isEscape(name: string, values: string[]): boolean {
   const line = values.join(" ");
-  if (name === "mount") return /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|remount|-[BRM]|--move)\b/.test(line) || values.filter((one) => one.startsWith("/")).length > 0;
+  if (name === "mount")
+    return (
+      /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|remount|-[BRM]|--move)\b/.test(line) || values.filter((one) => one.startsWith("/")).length > 0
+    );
   if (name === "umount") return values.some((one) => !one.startsWith("-") || /^-\w*a/.test(one));
   if (name === "sysctl") return /\bkernel\.(?:core_pattern|modprobe|hotplug)\s*=/.test(line);
   if (name === "capsh") return values.some((one) => /^(?:--(?:uid|gid|user|chroot|groups|secbits|inh|addamb).*|--|==)$/.test(one));
-  if (name === "kubectl") return /\bhostPID\b|\bhostPath\b|"privileged"\s*:\s*true|--privileged|\bnsenter\b|\bchroot\b|^debug node\//.test(line);
+  if (name === "kubectl")
+    return /\bhostPID\b|\bhostPath\b|"privileged"\s*:\s*true|--privileged|\bnsenter\b|\bchroot\b|^debug node\//.test(line);
   if (/^(?:ctr|crictl|lxc)$/.test(name)) return /--privileged|security\.privileged/.test(line);
   if (name !== "docker" && name !== "podman" && name !== "nerdctl") return false;
   return (
-    /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|(?:CAP_)?SYS_(?:ADMIN|PTRACE|MODULE|RAWIO)|(?:CAP_)?DAC_READ_SEARCH)|--security-opt[= ]\S*unconfined)\b/i.test(line) ||
+    /(?:^| )(?:--privileged|--pid[= ]host|--userns[= ]host|--cap-add[= ](?:ALL|(?:CAP_)?SYS_(?:ADMIN|PTRACE|MODULE|RAWIO)|(?:CAP_)?DAC_READ_SEARCH)|--security-opt[= ]\S*unconfined)\b/i.test(
+      line,
+    ) ||
     /(?:^| )(?:-v[= ]?|--volume[= ])(?:\/+\.?)+(?:|etc|root|home|var|usr|boot|proc|sys|dev|run|var\/run)\/?:/.test(line) ||
     /\b(?:source|src)=\/(?:,|$| )/.test(line) ||
     /docker\.sock/.test(line)
@@ -231,7 +249,10 @@ function wiped(name: string, args: Arg[], walk: Walk): Arg[] {
     trash: () => words,
     mv: () => words.slice(0, -1),
     fd: () => (values.some((one) => /^(?:rm|shred|unlink)$/.test(one)) ? startsOf(args).slice(1) : []),
-    find: () => (values.some((one) => /^(?:-delete|rm|shred|unlink)$/.test(one)) ? startsOf(args) : []),
+    find: () =>
+      values.some((one, at) => /^(?:-delete|rm|shred|unlink)$/.test(one) && !/^-i?(?:name|path)$/.test(values[at - 1] ?? ""))
+        ? startsOf(args)
+        : [],
     rsync: () => (values.some((one) => one.startsWith("--del")) ? words.slice(-1) : []),
   };
   const chosen = Object.hasOwn(targets, name) ? (targets[name]?.() ?? []) : [];

@@ -66,8 +66,8 @@ export function copyScope(scope: Scope): Scope {
 export function mergeScopes(one: Scope, other: Scope): Scope {
   if (one === other) return one;
   const vars = new Map<string, Arg[] | null>();
-  for (const name of new Set([...one.vars.keys(), ...other.vars.keys()]))
-    vars.set(name, mergeValues(one.vars.get(name), other.vars.get(name)));
+  const names = one.vars.size + other.vars.size === 0 ? [] : new Set([...one.vars.keys(), ...other.vars.keys()]);
+  for (const name of names) vars.set(name, mergeValues(one.vars.get(name), other.vars.get(name)));
   const lists = new Map([...one.lists].filter(([name, list]) => other.lists.get(name) === list));
   return {
     cwds: one.cwds === other.cwds ? one.cwds : [...new Set([...one.cwds, ...other.cwds])],
@@ -75,7 +75,7 @@ export function mergeScopes(one: Scope, other: Scope): Scope {
     lists,
     integers: one.integers === other.integers ? one.integers : new Set([...one.integers, ...other.integers]),
     maps: both(one.maps, other.maps),
-    functions: new Map([...one.functions, ...other.functions]),
+    functions: one.functions.size === 0 ? new Map(other.functions) : new Map([...one.functions, ...other.functions]),
     positional: one.positional === other.positional ? one.positional : null,
     stack: one.stack === other.stack ? one.stack : [],
     errexit: one.errexit && other.errexit,

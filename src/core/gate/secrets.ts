@@ -73,7 +73,8 @@ const OPENED_SECRET = /\/etc\/g?shadow\b|\/proc\/[^\s'"]*\/environ\b/;
 /** The whole environment, not one variable of it. */
 const DUMPED =
   /\bos\.environ\b(?!\s*(?:\[|\.(?:get|setdefault|pop|update)\b))|\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|%ENV\b|\bENV\.(?:to_h|each|inspect|to_a|map|select|keys|values)\b|\b(?:puts|p|print|pp)\s*\(?\s*ENV\b(?!\s*[[.])|\bgetenv\(\s*\)|\bprint_r\(\s*\$_(?:ENV|SERVER)|\$_ENV\s*\)|\bphpinfo\s*\(|\bos\.getenvb?\(\s*\)|Deno\.env\.toObject/;
-const FORKS = /\bfork\s+while\b|\bwhile\b.{0,20}\bfork\b|\bloop\s*(?:\{|do)\s*(?:Process\.)?fork\b|\bfor\s*\(\s*;\s*;\s*\).{0,20}\bfork\b|\bfork\(\)\s*for\b/s;
+const FORKS =
+  /\bfork\s+while\b|\bwhile\b.{0,20}\bfork\b|\bloop\s*(?:\{|do)\s*(?:Process\.)?fork\b|\bfor\s*\(\s*;\s*;\s*\).{0,20}\bfork\b|\bfork\(\)\s*for\b/s;
 const WIPES =
   /\b(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_dir|remove_entry|remove_entry_secure|rimraf|remove_tree|removeSync|rmdir|rm)\b[^;\n]{0,20}?\(?\s*['"](?:\/|~\/?|\/\*|\/(?:etc|usr|bin|lib|var|home|root|boot|opt)\/?)['"]|\bunlink\s+glob\s*\(?\s*['"]\/\*/;
 const JQ_ENVIRONMENT = /\$ENV\b|(?<![.\w$])env\b(?!\s*:)/;

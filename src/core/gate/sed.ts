@@ -12,7 +12,7 @@ export function judgeSed(script: Arg, walk: Walk): void {
   const problem = text.length > LONGEST ? "is too long to be judged" : readSed(text, seen);
   if (problem !== null) {
     ask(walk, "interp", `the sed script ${show(script.text)} ${problem}`);
-    const run = /(?:^|[\n;{\d$\/]) *e +([^\n]+)/.exec(text)?.[1];
+    const run = /(?:^|[\n;{\d$/]) *e +([^\n]+)/.exec(text)?.[1];
     if (run !== undefined) walk.script(run, { ...walk, refusalsOnly: true });
   }
   for (const path of seen.reads) judgePath({ ...literalArg(path), text: path }, "paths", walk);

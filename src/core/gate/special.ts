@@ -14,17 +14,28 @@ const SPECIAL: Record<string, Special> = {
   ln: judgeLink,
   npx: (args, walk, listed) => judgeLocal("npx", args, /^(?:--no-install|--no|--yes|-y|--)$/, walk, listed),
   bunx: (args, walk, listed) => judgeLocal("bunx", args, /^(?:--no-install|--bun)$/, walk, listed),
-  pnpm: (args, walk, listed) => args[0]?.value === "exec" && judgeLocal("pnpm exec", args.slice(1), /^--$/, walk, listed),
-  yarn: (args, walk, listed) => args[0]?.value === "exec" && judgeLocal("yarn exec", args.slice(1), /^--$/, walk, listed),
+  pnpm: (args, walk, listed) => judgeManager("pnpm", args, walk, listed),
+  yarn: (args, walk, listed) => judgeManager("yarn", args, walk, listed),
   python: judgePython,
   python3: judgePython,
   bundle: (args, walk, listed) =>
-    args[0]?.value === "exec" && args[1] !== undefined && args[1].literal && listed(args[1].value, args.slice(2), walk),
-  poetry: runThrough,
-  pipenv: runThrough,
-  uv: runThrough,
+    startsProject("bundle", walk) &&
+    args[0]?.value === "exec" &&
+    args[1] !== undefined &&
+    args[1].literal &&
+    listed(args[1].value, args.slice(2), walk),
+  poetry: (args, walk, listed) => runThrough(args, walk, listed, false),
+  pipenv: (args, walk, listed) => runThrough(args, walk, listed, false),
+  uv: (args, walk, listed) => runThrough(args, walk, listed, true),
 };
 const TABLE = new Map(Object.entries(SPECIAL));
+
+/** It runs the project's own code whatever it is asked for, such as the Gemfile. */
+function startsProject(name: string, walk: Walk): true {
+  walk.seen.changes = true;
+  walk.seen.runs.add(name);
+  return true;
+}
 
 export function judgeSpecial(name: string, args: Arg[], walk: Walk, listed: Listed): boolean {
   return TABLE.get(name)?.(args, walk, listed) ?? false;
@@ -92,6 +103,8 @@ function judgeLocal(name: string, args: Arg[], options: RegExp, walk: Walk, list
 /** `python -m MODULE` is judged as the tool of that name. */
 function judgePython(args: Arg[], walk: Walk, listed: Listed): boolean {
   const [option, module, ...rest] = args;
+  // Modules of the folder come before Python's own.
+  if (option?.value === "-m") walk.seen.changes = true;
   if (option?.value !== "-m" || module === undefined || !module.literal || module.glob >= 0) return false;
   if (
     !/^(?:pytest|mypy|black|isort|flake8|pylint|ruff|coverage|pip|tox|pyright|unittest|py_compile|compileall|json\.tool|venv|http\.server|build|sphinx|twine|nox|pre_commit|doctest|tabnanny|ast|site|platform)$/.test(
@@ -105,12 +118,27 @@ function judgePython(args: Arg[], walk: Walk, listed: Listed): boolean {
   return listed(module.value, rest, walk);
 }
 
-/** `poetry run TOOL`, `uv run TOOL`: may bring the packages up to date first, which takes a network. */
-function runThrough(args: Arg[], walk: Walk, listed: Listed): boolean {
+/** Tools that `yarn TOOL` starts where the project has them; it does not fetch them. */
+const OWN_TOOLS = /^(?:tsc|vue-tsc|eslint|prettier|jest|vitest|mocha|ava|biome|oxlint|stylelint|playwright)$/;
+
+/** `yarn exec TOOL`, `yarn TOOL` and `yarn workspace NAME ...`. */
+function judgeManager(name: string, args: Arg[], walk: Walk, listed: Listed): boolean {
+  const [first, second, ...rest] = args;
+  // What stands in the project's settings is started before anything else.
+  walk.seen.changes = true;
+  walk.seen.runs.add(name);
+  if (first?.value === "exec") return judgeLocal(`${name} exec`, args.slice(1), /^--$/, walk, listed);
+  if (name === "yarn" && first?.value === "workspace" && second?.literal === true && second.glob < 0 && rest.length > 0)
+    return judgeManager(name, rest, walk, listed) || listed(name, rest, walk);
+  return first !== undefined && first.literal && OWN_TOOLS.test(first.value) && listed(first.value, args.slice(1), walk);
+}
+
+/** `poetry run TOOL`, `uv run TOOL`: the second may bring the packages up to date first, which takes a network. */
+function runThrough(args: Arg[], walk: Walk, listed: Listed, fetches: boolean): boolean {
   const [verb, tool, ...rest] = args;
   if (verb?.value !== "run" || tool === undefined || tool.value.startsWith("-")) return false;
   walk.seen.changes = true;
-  ask(walk, "interp", `${show(`run ${tool.text}`)} runs in the project's environment, which it may bring up to date first`);
+  if (fetches) ask(walk, "interp", `${show(`run ${tool.text}`)} runs in the project's environment, which it may bring up to date first`);
   if (!tool.literal || !listed(tool.value, rest, walk)) ask(walk, "interp", `${show(tool.text)} is a program that the gate does not know`);
   return true;
 }

@@ -1,8 +1,9 @@
-import { type Arg, kindArg, literalArg } from "./args.ts";
+import { kindArg } from "./args.ts";
 import { arithmetic } from "./arith.ts";
 import { assign, assignArray, forgetVariable } from "./assign.ts";
 import { judgeCommand } from "./command.ts";
 import { ask, deny, MOST_DEPTH, type Printed, show, type Walk } from "./finding.ts";
+import { argumentOf, valueOf } from "./values.ts";
 import { startsItself, startsOwnShell } from "./forkbomb.ts";
 import { inBranches, inLoop, inSubshell, loopValues, narrowed } from "./flow.ts";
 import { isListed } from "./lookup.ts";
@@ -199,7 +200,10 @@ function visitAndOr(node: AndOr, walk: Walk): Printed | null {
 
 /** The first command of a list does run; only whether its `cd` succeeded is open. */
 function mergeFolders(before: Walk["scope"], after: Walk["scope"], seen: Walk["scope"]): Walk["scope"] {
-  return { ...after, cwds: after.cwds === before.cwds || after.cwds === after.sure ? after.cwds : [...new Set([...seen.cwds, ...after.cwds])] };
+  return {
+    ...after,
+    cwds: after.cwds === before.cwds || after.cwds === after.sure ? after.cwds : [...new Set([...seen.cwds, ...after.cwds])],
+  };
 }
 
 /** Each command of a pipeline runs in a shell of its own. */
@@ -224,6 +228,9 @@ function visitCommand(node: Command, walk: Walk): Printed | null {
     if (part.type === "Word") words.push(...readWord(part, walk));
     else if (part.type === "Assignment") words.push(argumentOf(part, walk));
   }
+  // A shell that reads the line from its input goes on with that file.
+  if (node.name?.value === "exec" && words.length === 1 && node.redirects.some((one) => one.operator.startsWith("<")))
+    ask(walk, "builtin", "`exec` changes what the rest of the line reads");
   const restored = visitPrefix(node, words.length > 0, walk);
   judgeRedirects(node.redirects, walk);
   const input = inputOf(node.redirects, walk) ?? (node.redirects.some((one) => /^</.test(one.operator)) ? null : piped);
@@ -262,27 +269,6 @@ function visitAssignment(node: Assignment, forCommand: boolean, walk: Walk): voi
   } else {
     assign(node, valueOf(node, walk), forCommand, walk);
   }
-}
-
-function valueOf(node: Assignment, walk: Walk): Arg {
-  if (node.value.type !== "Word") return kindArg("free", node.text);
-  const args = readWord(node.value, walk);
-  const [only] = args;
-  if (args.length === 1 && only !== undefined) return only.loose && only.kind === "free" && only.value === "" ? literalArg("") : only;
-  const literal = args.every((arg) => arg.literal);
-  return literal ? { ...literalArg(args.map((arg) => arg.value).join(" ")), text: node.text } : kindArg("free", node.value.text);
-}
-
-/** `export NAME=value`: what the builtin gets as one word. */
-function argumentOf(node: Assignment, walk: Walk): Arg {
-  if (node.value.type === "ArrayValue") {
-    const elements = node.value.elements.flatMap((word) => readWord(word, walk));
-    return { ...kindArg("free", node.text, `${node.name}${node.append === true ? "+" : ""}=()`), list: elements };
-  }
-  const value = valueOf(node, walk);
-  const index = node.index === undefined ? "" : `[${node.index.text}]`;
-  const sign = node.append === true ? "+=" : "=";
-  return { ...value, text: node.text, value: `${node.name}${index}${sign}${value.value}`, glob: -1 };
 }
 
 function define(node: FunctionNode, walk: Walk): void {

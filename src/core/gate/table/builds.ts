@@ -4,7 +4,7 @@ import { CHECKS } from "./node.ts";
 const NOT_A_CHECK: Listed["otherwise"] = ["interp", "is not one of the usual targets that test, check or build"];
 /** A target that checks or builds, a file to make, or a plain variable. */
 const TARGET = new RegExp(
-  `${CHECKS.source}|^(?:help|list|version|[\\w-]+\\/[\\w./-]+|[\\w-]+\\.(?:o|a|so|js|html|pdf|css)|(?:V|VERBOSE|DEBUG|CONFIG|BUILD_TYPE|TARGET|ARCH|JOBS|Q|OPT|TEST|TESTS|FILTER|ARGS_TEST)=[\\w.-]*)$`,
+  `${CHECKS.source}|^(?:help|list|version|[\\w-]+\\/[\\w./-]+|[\\w-]+\\.(?:o|a|so|js|html|pdf|css)|(?:V|VERBOSE|DEBUG|CONFIG|BUILD_TYPE|TARGET|ARCH|JOBS|Q|OPT|TEST|TESTS|FILTER|ARGS_TEST)=[\\w.-]*|[A-Z][A-Z\\d_]*=(?:v?\\d[\\w.-]*|true|false|yes|no|on|off|debug|release|Debug|Release)?)$`,
 );
 const GRADLE =
   /^:?(?:[\w-]+:)*(?:test|check|build|assemble|classes|testClasses|compile\w*|jar|lint\w*|detekt|ktlintCheck|ktlintFormat|spotlessCheck|spotlessApply|dependencies|tasks|projects|properties|javadoc|jacocoTestReport|assembleDebug|testDebugUnitTest|integrationTest|bootJar|shadowJar|help|checkstyle\w*|pmd\w*|spotbugs\w*|verify\w*)$/;
@@ -19,6 +19,8 @@ export const BUILDS: Listed[] = [
     operands: "none",
     must: "--version -version",
   },
+  { names: "cargo, rustc", options: "-V -vV", operands: "none", must: "-V -vV", single: true },
+  { names: "mvn, gradle, make", options: "-v -V", operands: "none", must: "-v", single: true },
   {
     names: "make, gmake, make install, make uninstall",
     options: "install uninstall -s -n -j[=] -C=dir -B -k -q --dry-run --just-print --question --recon",
@@ -44,15 +46,17 @@ export const BUILDS: Listed[] = [
       "-S=path -B=dir -G= -D= -A= -T= -U= -L -LA -N --build=dir --target= -t= --config= --parallel[=] -j -j[=] -v --verbose --clean-first --preset= --fresh --log-level= -Wdev -Wno-dev --list-presets[=] --warn-uninitialized",
     operands: "names",
     runs: true,
-    never: /COMPILER|LAUNCHER|TOOLCHAIN|LINKER|MAKE_PROGRAM|COMMAND|PROGRAM|INSTALL|FLAGS|PLUGIN|FETCHCONTENT|EXECUTABLE|_PATH=\/|_DIR=\//i,
+    never:
+      /COMPILER|LAUNCHER|TOOLCHAIN|LINKER|MAKE_PROGRAM|COMMAND|PROGRAM|INSTALL|FLAGS|PLUGIN|FETCHCONTENT|PROJECT_\w*INCLUDES?|EXECUTABLE|_PATH=\/|_DIR=\//i,
   },
   {
     names: "ctest",
     options:
-      "--test-dir=dir --output-on-failure -V -VV -R= -E= -j= -j[=] --parallel= -C= -L= -LE= -N --rerun-failed --timeout= --repeat= --verbose --progress --stop-on-failure --preset= -T= --no-tests= -Q --quiet",
+      "--test-dir=dir --output-on-failure -V -VV -R= -E= -j= --parallel= -C= -L= -LE= -N --rerun-failed --timeout= --repeat= --verbose --progress --stop-on-failure --preset= -T= --no-tests= -Q --quiet",
     operands: "names",
     runs: true,
     single: true,
+    glued: true,
   },
   {
     names: "ninja, samu",
@@ -87,7 +91,7 @@ export const BUILDS: Listed[] = [
   },
   {
     names:
-      "cargo build, cargo b, cargo test, cargo t, cargo check, cargo c, cargo clippy, cargo bench, cargo doc, cargo nextest run, cargo rustc, cargo fix, cargo fmt, cargo tarpaulin, cargo llvm-cov, cargo insta test, cargo machete, cargo hack check, cargo miri test",
+      "cargo build, cargo b, cargo test, cargo t, cargo check, cargo c, cargo clippy, cargo bench, cargo doc, cargo nextest run, cargo fix, cargo fmt, cargo tarpaulin, cargo llvm-cov, cargo insta test, cargo machete, cargo hack check, cargo miri test",
     options:
       "-p= -q -v -vv -r -j= --release --all --workspace --all-targets --all-features --no-default-features --features= -F= --lib --bins --bin= --tests --test= --examples --example= --benches --bench= --doc --no-run --no-fail-fast --package= --exclude= --target= --profile= --quiet --verbose --locked --offline --frozen --message-format= --check --fix --allow-dirty --allow-staged --no-deps --document-private-items --jobs= --timings --keep-going --manifest-path=path --target-dir=dir --color= --ignored --edition= --emit= --html --lcov --output-path=out",
     operands: "text",
@@ -101,6 +105,7 @@ export const BUILDS: Listed[] = [
     options:
       "-p= -e= -i= -d -f= --format= --format-version= --no-deps --depth= --invert= --features= --all-features --workspace --target= --prefix= --manifest-path=path --offline --locked --message-format=",
     operands: "text",
+    writes: true,
   },
   { names: "cargo clean", asks: ["delete", "deletes what was built"] },
   { names: "cargo run, cargo r, cargo xtask", asks: ["interp", "builds and runs the project's program"] },
@@ -131,10 +136,12 @@ export const BUILDS: Listed[] = [
   },
   { names: "go env", options: "-json -changed", operands: "text", like: /^[A-Z]\w*$/ },
   {
-    names: "go mod verify, go mod graph, go mod why, go tool cover, go tool pprof, go help, go work edit",
+    names: "go mod verify, go mod graph, go mod why, go tool cover, go help, go work edit",
     options: "-m -func=path -html=path -o=out -top -json",
     operands: "text",
     single: true,
+    // Sums and the cache are brought up to date.
+    writes: true,
   },
   {
     names: "go generate, go run, go tool, go work, go clean, go telemetry, go bug",

@@ -13,12 +13,15 @@ export const COMPILERS: Listed[] = [
     single: true,
     glued: true,
     never: /^@/,
+    harmless: true,
   },
   {
     names: "rustc",
     options: "-O -g -o=out --edition= --crate-type= --crate-name= --out-dir=dir --emit= --test --version -V --explain= -A= -W= -D=",
     operands: "paths",
     writes: true,
+    // `link=FILE` writes elsewhere.
+    plain: "--emit",
   },
   {
     names: "javac",
@@ -35,8 +38,34 @@ export const COMPILERS: Listed[] = [
   { names: "java, jshell, groovy, scala, kotlin, clj, clojure", asks: ["interp", "runs code that the gate does not read"] },
   {
     names:
-      "kotlinc, scalac, groovyc, swiftc, ghc, ocamlc, ocamlopt, fpc, gfortran, nasm, yasm, zig build, zig test, zig fmt, nim c, nim check, crystal build, dmd, ldc2, v, odin build, vala, nvcc, emcc, tsgo, solc, protoc, flatc, thrift, bison, yacc, flex, lex, swig",
+      "kotlinc, scalac, groovyc, swiftc, ghc, ocamlc, ocamlopt, fpc, gfortran, nasm, yasm, nim c, nim check, crystal build, dmd, ldc2, v, odin build, vala, nvcc, emcc, tsgo, solc, flatc, thrift, bison, yacc, flex, lex, swig",
     asks: ["unknown", "compiles with options that the gate does not know"],
+  },
+  {
+    names: "protoc",
+    options:
+      "-I=path --proto_path=path --cpp_out=dir --java_out=dir --python_out=dir --pyi_out=dir --csharp_out=dir --ruby_out=dir --php_out=dir --objc_out=dir --kotlin_out=dir --descriptor_set_out=out --include_imports",
+    operands: "paths",
+    writes: true,
+    glued: true,
+    never: /^@/,
+  },
+  {
+    names: "zig build, zig test, zig fmt, zig build-exe, zig build-lib, zig build-obj",
+    options: "--check -Doptimize= --release[=] --summary= -O=",
+    operands: "text",
+    like: /^(?:test|check|fmt|docs|[\w./-]+\.zig)$/,
+    otherwise: ["interp", "is not one of the usual steps that test, check or build"],
+    single: true,
+    runs: true,
+  },
+  { names: "elixirc, erlc", options: "-o=dir -v --no-docs", operands: "paths", runs: true },
+  {
+    names: "sbt test, sbt compile, sbt Test/compile",
+    options: "",
+    operands: "text",
+    like: /^(?:[\w-]+\/)?(?:test|compile|clean|Test\/compile|scalafmtCheck\w*)$/,
+    runs: true,
   },
   {
     names: "swift build, swift test",
@@ -46,8 +75,9 @@ export const COMPILERS: Listed[] = [
   },
   {
     names:
-      "stack test, stack build, cabal test, cabal build, dune build, dune test, dune runtest, mix test, mix compile, mix format, mix credo, rebar3 eunit, rebar3 ct, rebar3 compile, sbt test, sbt compile, lein test, flutter test, flutter analyze, dart test, dart analyze, dart format, pod lib lint, xcodebuild test, elm-test, elm make, gleam test, gleam build, gleam format, julia --version, R --version",
-    options: "-v --verbose --check --check-formatted --set-exit-if-changed --trace --only= --exclude= --coverage --fast",
+      "stack test, stack build, cabal test, cabal build, dune build, dune test, dune runtest, mix test, mix compile, mix format, mix credo, rebar3 eunit, rebar3 ct, rebar3 compile, lein test, flutter test, flutter analyze, dart test, dart analyze, dart format, pod lib lint, xcodebuild test, elm-test, elm make, gleam test, gleam build, gleam format, julia --version, R --version",
+    options:
+      "-v --verbose --warnings-as-errors --check --check-formatted --set-exit-if-changed --trace --only= --exclude= --coverage --fast",
     operands: "names",
     runs: true,
   },
@@ -76,6 +106,7 @@ export const COMPILERS: Listed[] = [
   },
   {
     names: "shellcheck",
+    harmless: true,
     options:
       "-x -a -s= -f= -e= -i= -o= -S= -P=path -C= -W= -V --shell= --format= --exclude= --include= --severity= --external-sources --check-sourced --enable= --color[=] --wiki-link-count= --norc --version",
     operands: "paths",

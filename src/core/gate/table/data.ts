@@ -8,6 +8,15 @@ export const DATA: Listed[] = [
     operands: "none",
     must: "--version -v -V",
   },
+  { names: "kubectl version", options: "--client --output= -o= --short", operands: "none", must: "--client" },
+  { names: "helm version, helm env", options: "--client --short", operands: "none" },
+  {
+    names: "kubectl kustomize, kustomize build",
+    options: "-o=out --output=out",
+    operands: "names",
+    writes: true,
+    like: /^(?!.*(?::|github\.com|git@))/,
+  },
   { names: "docker version, podman version", options: "", operands: "none", asks: ["service", "asks the container engine"] },
   {
     names:

@@ -15,6 +15,7 @@ export const FILES: Listed[] = [
     names: "file",
     options: "-b -i -k -h -L -n -N -r -s -0 --brief --mime --mime-type --mime-encoding --extension --no-dereference",
     operands: "names",
+    harmless: true,
   },
   {
     names: "du",
@@ -53,12 +54,15 @@ export const FILES: Listed[] = [
     options:
       "-a -r -R -p -f -n -u -v -d -L -P -H -T -i -b -t=dir --archive --recursive --force --no-clobber --update[=] --verbose --preserve[=] --no-preserve= --parents --target-directory=dir --no-target-directory --dereference --no-dereference --backup[=] --reflink[=] --sparse=",
     operands: "to",
+    // An option that is the name of a file has no slash in it, and leads nowhere else.
+    harmless: true,
   },
   {
     names: "mv",
     options:
       "-f -n -u -v -T -i -b -t=dir --force --no-clobber --update[=] --verbose --target-directory=dir --no-target-directory --backup[=]",
     operands: "moves",
+    harmless: true,
   },
   {
     names: "install",

@@ -136,6 +136,8 @@ export const GIT_CHANGES: Listed[] = [
     names: "git merge, git rebase, git cherry-pick, git revert, git am, git pull-rebase, git mergetool",
     asks: ["history", "changes the branch that is checked out"],
   },
+  { names: "git bisect log, git bisect view", options: "--oneline", operands: "none" },
+  { names: "git var", options: "", operands: "text", like: /^GIT_(?:AUTHOR|COMMITTER)_IDENT$/ },
   {
     names:
       "git bisect, git notes, git replace, git filter-branch, git filter-repo, git gc, git prune, git repack, git update-ref, git update-index, git read-tree, git write-tree, git commit-tree, git reflog expire, git reflog delete, git symbolic-ref, git sparse-checkout, git rerere, git fast-import, git hash-object, git maintenance, git pack-refs, git subtree, git stage",

@@ -19,6 +19,7 @@ export const GIT: Listed[] = [
   },
   { names: "git log, git show", options: `${GIT_COMMITS} ${GIT_DIFF}`, operands: "paths", digits: true, never: GIT_SIGNATURES },
   { names: "git diff", options: `--cached --staged --merge-base ${GIT_DIFF}`, operands: "paths", digits: true },
+  { names: "git diff", options: `--no-index ${GIT_DIFF}`, operands: "paths", must: "--no-index", digits: true },
   {
     names: "git blame",
     options:

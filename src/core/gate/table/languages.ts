@@ -11,6 +11,7 @@ export const LANGUAGES: Listed[] = [
     operands: "none",
     must: "--version -version",
   },
+  { names: "ruby, perl, php, lua", options: "-v -V -m", operands: "none", must: "-v -V -m", most: 0 },
   { names: "ruby, php", options: "-c -l -w -wc -cw", operands: "paths", must: "-c -l", most: 1 },
   { names: "rspec, minitest, cucumber, m", options: RSPEC, plain: "-f --format", operands: "names", runs: true },
   {

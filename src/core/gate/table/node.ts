@@ -28,6 +28,7 @@ export const NODE: Listed[] = [
     harmless: true,
     runs: true,
   },
+  { names: "npm run, npm run-script, pnpm run, yarn run", options: "-s --silent --json", operands: "none" },
   {
     names: "npm run, npm run-script",
     options: SCRIPT_OPTIONS,
@@ -158,14 +159,16 @@ export const NODE: Listed[] = [
     options:
       "--fix --ext= --max-warnings= --quiet --cache --cache-location=out -f= --format= -c=path --config=path --no-error-on-unmatched-pattern --report-unused-disable-directives --rule= --ignore-pattern= --no-ignore --color --no-color -o=out --output-file=out --fix-dry-run --debug --print-config=path --no-eslintrc --stats",
     plain: "-f --format",
-    operands: "writes",
+    operands: "names",
+    inPlace: "--fix",
     runs: true,
   },
   {
     names: "prettier",
     options:
       "-c -w -l -u --check --write --list-different --ignore-unknown --config=path --no-config --loglevel= --log-level= --ignore-path=path --single-quote --tab-width= --print-width= --parser= --no-error-on-unmatched-pattern --cache --no-semi --trailing-comma= --stdin-filepath=",
-    operands: "writes",
+    operands: "names",
+    inPlace: "--write -w",
     runs: true,
   },
   {
@@ -184,6 +187,7 @@ export const NODE: Listed[] = [
     operands: "paths",
     runs: true,
   },
+  { names: "rollup, webpack, vite build", options: "-c --config", operands: "none", runs: true },
   {
     names: "turbo run, nx run, nx run-many, nx affected, lerna run, run-s, run-p, npm-run-all",
     options:

@@ -3,11 +3,13 @@ import type { Listed } from "../record.ts";
 /** Package managers of systems, and what manages versions of tools. */
 export const PACKAGES: Listed[] = [
   {
-    names: "dpkg, rpm, apk, pacman, brew, snap, flatpak",
-    options: "-l -L -s -S -q -qa -qi -ql -qf --list --listfiles --status --search -Q -Qi -Ql -Qs",
+    names: "dpkg",
+    options: "-l -L -s -S --list --listfiles --status --search",
     operands: "text",
-    must: "-l -L -s -S -q -qa -qi -ql -qf --list --listfiles --status --search -Q -Qi -Ql -Qs",
+    must: "-l -L -s -S --list --listfiles --status --search",
   },
+  { names: "rpm", options: "-qa -qi -ql -qf -q", operands: "text", must: "-qa -qi -ql -qf -q", single: true },
+  { names: "pacman", options: "-Q -Qi -Ql -Qs", operands: "text", must: "-Q -Qi -Ql -Qs", single: true },
   {
     names:
       "apt list, apt show, apt-cache show, apt-cache search, apt-cache policy, apt-cache depends, apt-mark showmanual, brew list, apk info, dpkg-query, snap list, flatpak list,",

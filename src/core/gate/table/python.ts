@@ -14,6 +14,8 @@ export const PYTHON: Listed[] = [
       "-q -qq -v -vv -vvv -x -s -l -k= -m= -r= -n= -rA -ra -rs -rx -rf --lf --ff --nf --sw --last-failed --failed-first --stepwise --maxfail= --tb= --durations= --cov[=] --cov-report= --cov-branch --cov-fail-under= --no-cov --no-header --no-summary --color= --collect-only --co --exitfirst --quiet --verbose --verbosity= --disable-warnings --strict-markers --strict-config --ignore= --ignore-glob= --deselect= --timeout= --junitxml=out --junit-xml=out --capture= --showlocals --setup-show --markers --fixtures --asyncio-mode= --benchmark-only --benchmark-skip --doctest-modules --dist= --numprocesses= --log-cli-level= --log-level= --forked --reruns= --snapshot-update --runslow --random-order --cache-clear --cache-show -W= --import-mode=",
     operands: "names",
     runs: true,
+    // `html:/srv/x` writes there.
+    never: /^\w+:(?:\/|.*\.\.|~)/,
   },
   {
     names: "unittest",

@@ -49,7 +49,7 @@ export const SEARCH: Listed[] = [
   {
     names: "yq, yq e, yq eval, yq ea, yq eval-all",
     options:
-      "-r -c -s -e -n -y -Y -i -P -o= -p= -N -M -C -j -I= --raw-output --prettyPrint --output-format= --input-format= --inplace --exit-status --null-input --no-colors --indent= --tojson --no-doc --unwrapScalar[=]",
+      "-r -c -e -n -y -Y -i -P -o= -p= -N -M -C -j -I= --raw-output --prettyPrint --output-format= --input-format= --inplace --exit-status --null-input --no-colors --indent= --tojson --no-doc --unwrapScalar[=]",
     operands: "pattern",
     inPlace: "-i --inplace",
     never: /\b(?:env|strenv|envsubst|load|load_str|import|include|eval|system)\b\s*\(?|\$ENV/,
@@ -61,7 +61,7 @@ export const SEARCH: Listed[] = [
   },
   {
     names: "cloc, tokei, scc, sloccount",
-    options: "--exclude-dir= --include-lang= --json --quiet --by-file --sort= --exclude= --vcs=",
+    options: "--exclude-dir= --include-lang= --json --quiet --by-file --sort= --exclude= --vcs= --no-cocomo -f= -i= -s= -e= --files",
     operands: "names",
   },
 ];

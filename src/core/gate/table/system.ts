@@ -3,6 +3,9 @@ import type { Listed } from "../record.ts";
 /** Small programs about the machine, the user and the time; those that touch processes and services. */
 export const SYSTEM: Listed[] = [
   { names: "echo", options: "", operands: "text", free: true, harmless: true },
+  { names: "yes", options: "", operands: "text", free: true, harmless: true },
+  { names: "whereis", options: "-b -m -s -u", operands: "text", like: /^[\w.+-]+$/ },
+  { names: "ldd", options: "--version", operands: "none" },
   { names: "true, false, :", options: "", operands: "text", free: true, harmless: true },
   { names: "pwd", options: "-L -P", operands: "none" },
   { names: "sleep", options: "", operands: "text", like: /^[\d.]+[smhd]?$/ },
@@ -40,11 +43,13 @@ export const SYSTEM: Listed[] = [
   },
   { names: "arch, groups, tty, logname, users, locale, getconf", options: "-a -s", operands: "text", like: /^[\w.-]*$/ },
   {
-    names: "lscpu, lsblk, lsmem, nvidia-smi, vmstat, iostat, lsb_release, sw_vers",
+    names: "lscpu, lsblk, lsmem, vmstat, iostat, lsb_release, sw_vers",
     options: "-a -s -c -d -r -i -h -J -l -e -f",
     operands: "none",
   },
-  { names: "cal, ncal, factor, expr, bc", options: "-l -q -m", operands: "text", never: /!/, like: /^[\w\s.+*/%()<>=|&:^-]*$/ },
+  { names: "nvidia-smi", options: "-L", operands: "none" },
+  { names: "bc", options: "-l -q -m --mathlib --quiet", operands: "paths" },
+  { names: "cal, ncal, factor, expr", options: "-l -q -m", operands: "text", never: /!/, like: /^[\w\s.+*/%()<>=|&:^-]*$/ },
   { names: "tput", options: "", operands: "text", like: /^(?:cols|lines|colors|sgr0|bold|rev|smul|rmul|setaf|setab|\d+)$/ },
   { names: "wait, exit, return, break, continue", options: "-n", operands: "text", like: /^[\w%$!-]*$/ },
   { names: "jobs", options: "-l -p -r -s", operands: "none" },
@@ -75,6 +80,22 @@ export const SYSTEM: Listed[] = [
   { names: "man, help", options: "-k -f -w", operands: "text", like: /^[\w.+:-]+$/ },
   { names: "man, info, apropos, whatis, tldr", asks: ["interp", "starts a pager, which runs commands"] },
   { names: "envsubst, gettext, m4", asks: ["env", "puts the environment into text"] },
+  { names: "openssl version", options: "-a -v", operands: "none" },
+  { names: "openssl rand", options: "-hex -base64", operands: "text", like: /^\d{1,6}$/, single: true },
+  {
+    names: "openssl dgst, openssl sha256, openssl sha1, openssl md5",
+    options: "-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -r -hex -binary",
+    operands: "paths",
+    single: true,
+  },
+  {
+    names: "openssl x509, openssl req, openssl crl, openssl verify",
+    options:
+      "-in=path -noout -text -dates -startdate -enddate -subject -issuer -serial -fingerprint -sha256 -purpose -pubkey -modulus -inform= -CAfile=path -verify -checkend=",
+    operands: "paths",
+    must: "-noout -CAfile",
+    single: true,
+  },
   {
     names: "openssl, gpg, gpg2, age, ssh-keygen, ssh-add, keytool, certutil, pass, security",
     asks: ["interp", "works with keys, and may load code or reach the network"],

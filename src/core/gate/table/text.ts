@@ -1,6 +1,6 @@
 import type { Listed } from "../record.ts";
 
-const SUMS = "-b -t -z --tag --binary --text --zero";
+const SUMS = "-b -c -t -w -z --check --quiet --status --strict --ignore-missing --warn --tag --binary --text --zero";
 
 /** Programs that show, cut, sort and compare text. */
 export const TEXT: Listed[] = [
@@ -83,7 +83,10 @@ export const TEXT: Listed[] = [
   { names: "strings", options: "-a -n= -t= -e= --all --bytes= --radix= --encoding=", operands: "paths", digits: true, never: /^@/ },
   { names: "less, more", options: "-N -S -R -F -X -r -i -n -e -E", operands: "paths", never: /^\+/ },
   { names: "shuf", options: "-n= -e -z --head-count= --zero-terminated", operands: "paths" },
-  { names: "fmt, pr", options: "-w= --width= -l= -t -h=", operands: "paths" },
+  { names: "fmt, pr", options: "-w= --width= -l= -t -h= -m -n", operands: "paths", digits: true },
+  { names: "look", options: "-d -f -b -t=", operands: "pattern" },
+  { names: "dos2unix, unix2dos", options: "-q -k -f -ascii -iso", operands: "writes", writes: true },
+  { names: "dos2unix, unix2dos", options: "-i -ic --info[=]", operands: "paths", must: "-i -ic --info" },
   { names: "join", options: "-t= -1= -2= -a= -v= -e= -o= -i -j= --header --nocheck-order", operands: "paths", harmless: true },
   {
     names: "numfmt",
@@ -91,7 +94,7 @@ export const TEXT: Listed[] = [
     operands: "text",
     harmless: true,
   },
-  { names: "tsort, iconv", options: "-f= -t= -c -l", operands: "paths" },
+  { names: "tsort, iconv", options: "-f= -t= -c -l -o=out --from-code= --to-code= --output=out --list", operands: "paths" },
   { names: "diffstat", options: "-p= -w= -s", operands: "paths" },
   { names: "colordiff", options: "-u -r -w", operands: "paths" },
   {
