@@ -9,6 +9,10 @@ export function gateReport(): string {
   const sets = [
     { name: "risk-corpus", text: "The lines that came with the project (`test/core/gate/risk-corpus.jsonl`)." },
     { name: "own-corpus", text: "Lines of the same kinds, written for this project (`test/core/gate/own-corpus.jsonl`)." },
+    {
+      name: "hard-corpus",
+      text: "Lines of somebody who attacked the gate: what it had judged wrongly until then, and a part of the rest (`test/core/gate/hard-corpus.jsonl`).",
+    },
   ] as const;
   const head = [
     "# How well the gate judges",
@@ -22,7 +26,7 @@ export function gateReport(): string {
   return [...head, ...sets.flatMap(({ name, text }) => section(name, text)), ...realWorkSection()].join("\n");
 }
 
-function section(name: "risk-corpus" | "own-corpus", text: string): string[] {
+function section(name: "risk-corpus" | "own-corpus" | "hard-corpus", text: string): string[] {
   const lines = labelled(name);
   const themes = [...new Set(lines.map((one) => one.theme))].toSorted();
   const rows = themes.map((theme) => row(theme, score(lines.filter((one) => one.theme === theme))));

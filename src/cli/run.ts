@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { NO_SANDBOX, buildHands, openSandbox } from "../app.ts";
 import { loadConfig } from "../config.ts";
+import type { Access } from "../core/access.ts";
 import { fold, openApproval } from "../core/conversation.ts";
 import type { Entry, Person } from "../core/entry.ts";
 import { DeckhandError } from "../core/errors.ts";
@@ -16,11 +17,11 @@ import { askAt, interruption } from "./keyboard.ts";
 import { printEntry } from "./print.ts";
 
 const YOU: Person = { key: "terminal:you", name: "you", kind: "member", roles: [] };
-const ACCESS = {
-  users: [YOU.key],
-  approvers: [YOU.key],
-  workspaces: [{ name: "here", channels: [], users: null, approvers: null }],
-};
+
+function accessTo(workspace: string): Access {
+  const workspaces = [{ name: workspace, channels: [], users: null, approvers: null }];
+  return { users: [YOU.key], approvers: [YOU.key], workspaces };
+}
 
 const APPROVE = ["ask", "never", "auto"] as const;
 type Approve = (typeof APPROVE)[number];
@@ -43,11 +44,14 @@ export async function runCommand(args: string[]): Promise<number> {
   const config = loadConfig();
   const trace = logTrace(config.logLevel === "info" ? "error" : config.logLevel, config.secrets);
   const log = memoryLog(systemClock);
-  const sandbox = await openSandbox(config, [{ name: "here", path: folderAt(values.workspace) }]);
+  const path = folderAt(values.workspace);
+  // Under its own name, so that the rules for it hold here too.
+  const name = config.workspaces.find((workspace) => folderAt(workspace.path) === path)?.name ?? "here";
+  const sandbox = await openSandbox(config, [{ name, path }]);
   try {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
     const run = new TerminalRun(log, values.json, redactor(config.secrets));
-    const hands = await buildHands({ config, log, trace, access: ACCESS, ...sandbox, appended: () => run.show() });
+    const hands = await buildHands({ config, log, trace, access: accessTo(name), ...sandbox, appended: () => run.show() });
     return await run.converse(task, approve, hands, signal);
   } finally {
     await sandbox.sandbox.close();
@@ -75,7 +79,7 @@ class TerminalRun {
       queue: { wake: async () => {}, wakePosts: async () => {} },
       clock: hands.clock,
       trace: hands.trace,
-      access: ACCESS,
+      access: hands.access,
     };
     const arrival = () => ({ event: systemIds.token(), thread: this.thread, by: YOU });
     await intake({ ...arrival(), kind: "mention", text: task }, deps);

@@ -14,12 +14,15 @@ export interface Bound {
   grants: string[];
   /** Digest of the rules in force. */
   rules: string;
+  /** What the files hold that it runs as code; empty when it runs none. */
+  files: string;
 }
 
 /** The text whose sha256 is the approval's digest. */
 export function boundText(bound: Bound): string {
   const env = Object.entries(bound.env).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([bound.command, bound.cwd, bound.workspace, bound.timeoutMs, env, bound.sandbox, bound.grants, bound.rules]);
+  const { command, cwd, workspace, timeoutMs, sandbox, grants, rules, files } = bound;
+  return JSON.stringify([command, cwd, workspace, timeoutMs, env, sandbox, grants, rules, files]);
 }
 
 /** Null when the person may press, else what they are told. */

@@ -32,5 +32,6 @@ export function boundOf(act: Act, call: CallState, session: Session, hands: Hand
     sandbox,
     grants,
     rules: hands.ids.digest(JSON.stringify(others)),
+    files: "",
   };
 }

@@ -1,11 +1,11 @@
 import { LIMITS } from "../limits.ts";
 import { approversOf } from "./access.ts";
 import { boundText } from "./approval.ts";
-import { boundOf, settingOf } from "./bound.ts";
+import { settingOf } from "./bound.ts";
 import type { CallState, Refusal } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
-import { type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
+import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
 import { offerAlways } from "./offer.ts";
 import type { Redact } from "./redactor.ts";
 import { patiently, type Session } from "./session.ts";
@@ -70,7 +70,7 @@ export async function askPerson(call: CallState, session: Session, hands: Hands,
     noteJudged([entry], place, session, hands);
     return [entry];
   }
-  const bound = boundOf(found.act, call, session, hands, place.rules);
+  const bound = await boundWhole(found, call, session, hands, place);
   const lacking = hands.sandbox.lacks(settingOf(session, hands).path, bound.grants);
   if (lacking !== null)
     return [ended(call.call.id, "refused", `Not run, and nobody was asked: not available here. ${lacking}`, "not-available")];
@@ -119,7 +119,8 @@ export function refusal(call: CallState, why: Refusal, session: Session, { redac
     expired: "Not run: nobody decided in time, so the request expired.",
     superseded: `Not run: ${who} wrote something new instead. Read it before you go on.`,
     cancelled: `Not run: ${who} stopped the work.`,
-    changed: "Not run: the circumstances changed after it was judged or approved (command, folder, sandbox or rules). Ask again.",
+    changed:
+      "Not run: the circumstances changed after it was judged or approved (command, folder, variables, sandbox, rules, or the script that it runs). It needs a new word: ask again.",
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
   if (why === "cut" && isWholeButWrong(call.call))

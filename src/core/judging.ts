@@ -1,5 +1,6 @@
-import { provesNoNetwork } from "./approval.ts";
-import { settingOf } from "./bound.ts";
+import { type Bound, provesNoNetwork } from "./approval.ts";
+import { boundOf, settingOf } from "./bound.ts";
+import type { CallState } from "./conversation.ts";
 import { rulesFor } from "./gate/rule.ts";
 import { enough, widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
@@ -39,6 +40,13 @@ export async function placeNow(session: Session, hands: Hands, signal: AbortSign
     realpath: hands.realpath,
     rules: all.filter((rule) => hold.has(rule)),
   };
+}
+
+/** The same with what the files hold, now, that it runs as code. */
+export async function boundWhole(found: Found, call: CallState, session: Session, hands: Hands, place: RuledPlace): Promise<Bound> {
+  const bound = boundOf(found.act, call, session, hands, place.rules);
+  const files = found.tool.files?.(found.act, { ...place, cwd: bound.cwd }) ?? [];
+  return files.length === 0 ? bound : { ...bound, files: await hands.sandbox.fingerprint(place.workspace, files) };
 }
 
 /** The tool's judgement; what a command needs beyond the grants of the rule that lets it through is asked. */

@@ -217,6 +217,8 @@ export interface Tool {
   check(args: Record<string, unknown>): { act: Act } | { problem: string };
   /** Pure; the same for the same act. */
   judge(act: Act, place: Place): Judgement;
+  /** Pure. Files of the workspace that the act runs as code, absolute: an approval holds for their content. */
+  files?(act: Act, place: Place): string[];
   /** Never rejects. */
   run(act: Act, at: Omit<RunSpec, "command" | "timeoutMs"> & { sandbox: Sandbox }, options: RunOptions): Promise<RunResult>;
 }

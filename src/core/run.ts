@@ -6,7 +6,7 @@ import { type CallState, openRun } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
-import { type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
+import { boundWhole, type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
 import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
 import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
@@ -52,7 +52,7 @@ function starting(call: CallState, found: Found, session: Session, hands: Hands,
   async function ready(): Promise<boolean> {
     try {
       const place = await placeNow(session, hands, signal);
-      const bound = boundOf(found.act, call, session, hands, place.rules);
+      const bound = await boundWhole(found, call, session, hands, place);
       const digest = hands.ids.digest(boundText(bound));
       start.changed = call.asked ? call.asked.digest !== digest : !stillRuns(call, found, place);
       if (start.changed) return false;

@@ -74,6 +74,8 @@ export interface Sandbox {
   carried(conversation: string, workspace: string): Carried;
   /** Why these grants cannot be given in this workspace, whoever approves; null when they can. Never throws. */
   lacks(workspace: string, grants: readonly string[]): string | null;
+  /** What these files hold, as text to compare: read inside the sandbox, as the run user. Never rejects. */
+  fingerprint(workspace: string, files: readonly string[]): Promise<string>;
   /** What a command had printed when its worker died; null when nothing is kept. Given once. */
   left(conversation: string, call: string): Output | null;
   /** Removes what the conversation keeps on this machine. Never rejects. */

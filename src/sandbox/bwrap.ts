@@ -5,6 +5,7 @@ import { HOME } from "./bwrap-args.ts";
 import { commonParts, planner } from "./bwrap-plan.ts";
 import { readCarried } from "./carry.ts";
 import { openCgroups } from "./cgroup.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { folderOf } from "./folders.ts";
 import { lacks } from "./grants.ts";
 import { type Guarded, guarded } from "./guard.ts";
@@ -34,6 +35,7 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
       return withoutSecrets(readCarried(join(folderOf(options.stateDir, conversation, user), "sess"), workspace, GIVEN), options);
     },
     lacks: (workspace, grants) => lacks(workspace, grants, options),
+    fingerprint: (workspace, files) => fingerprint((spec, how) => run(spec, how, { protect: [] }), workspace, files),
     left,
     dispose: keep.dispose,
     tidy: keep.tidy,

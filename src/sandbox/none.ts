@@ -1,6 +1,7 @@
 import { asDeckhandError } from "../core/errors.ts";
 import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
 import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -51,6 +52,7 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     carried: (_, workspace) => ({ cwd: workspace, env: {}, notes: [] }),
     // There is nothing that a command could not reach anyway.
     lacks: () => null,
+    fingerprint: (workspace, files) => fingerprint((spec, how) => runs.run(spec, how, null), workspace, files),
     left: runs.left,
     dispose: async () => {},
     tidy: async () => {},

@@ -1,4 +1,5 @@
 import { judge } from "../core/gate.ts";
+import { scriptFiles } from "../core/gate/script-files.ts";
 import type { Tool } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -11,7 +12,7 @@ const DESCRIPTION = `Run a bash command in the team's workspace and get its outp
 - Each call is a fresh, non-interactive bash. The folder it ends in and the variables it exports carry over to your next message's calls; functions, aliases and background processes do not. Calls of one message all start in the same folder.
 - There is no network unless a person approves it for that one command, and stdin is closed: a command that waits for input gets none. Use flags such as --yes or -m.
 - stdout and stderr come back together, in order. Of a long output you get only the beginning (about ${LIMITS.outputModel / 4000} kB) and the end (about ${(LIMITS.outputModel * 3) / 4000} kB): narrow it with grep, head or sed -n.
-- A command that only reads runs at once. One that changes something, or cannot be understood from its text, waits until a person approves it, and some are never run. One plain, small step per call is approved soonest. If a command is denied, do not try to reach the same by another way.
+- What only reads, or stays inside the workspace, runs at once. What deletes, installs, uses the network, leaves the workspace or cannot be understood from its text waits until a person approves it, and some commands are never run. One plain, small step per call is approved soonest. If a command is denied, do not try to reach the same by another way.
 - It ends after ${TIMEOUT} seconds unless you set timeout_seconds, with everything it started; nothing keeps running in the background.`;
 
 /** The `bash` tool: one command line in the sandbox. `act.title` is the command, byte for byte. */
@@ -45,6 +46,10 @@ export const tool: Tool = {
 
   judge(act, place) {
     return judge(act.title, place);
+  },
+
+  files(act, place) {
+    return scriptFiles(act.title, place);
   },
 
   run(act, at, options) {

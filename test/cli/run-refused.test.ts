@@ -171,3 +171,15 @@ test("without a sandbox it says so before anything else", async () => {
   expect(entriesIn(stdout).find((e) => e.type === "run-started")).toMatchObject({ sandbox: "NOT SANDBOXED" });
   expect(code).toBe(0);
 });
+
+test("a rule of deckhand.yaml for the workspace holds in the terminal too", async () => {
+  const file = join(place.root, "deckhand.yaml");
+  const rule = "{name: no lists, pattern: [ls], decision: deny, reason: secret, scope: {workspace: own}, match: [ls]}";
+  writeFileSync(file, `workspaces: {own: {path: ${place.path}}}\nrules:\n  - ${rule}\n`);
+  const { code, stdout } = await runIn(place.path, { DECKHAND_CONFIG: file });
+  const entries = entriesIn(stdout);
+  expect(entries[0]).toMatchObject({ type: "opened", workspace: "own" });
+  expect(entries.find((e) => e.type === "judged")).toMatchObject({ verdict: "deny", rule: "no lists", reasons: [{ text: "secret" }] });
+  expect(entries.map((e) => e.type)).not.toContain("run-started");
+  expect(code).toBe(0);
+});

@@ -40,6 +40,18 @@ test("what was said in the thread without asking for anything is no turn", () =>
   expect(traceTree(numbered([opened(), { ...message("by the way"), to: "thread" } as NewEntry]))).toEqual([]);
 });
 
+test("the rule that was stored with an approval is told with it", () => {
+  const call = { id: "call00001", name: "bash", args: { command: "git push" }, raw: "" };
+  const rule = { name: "api: git push", pattern: ["git", "push"], decision: "auto" as const, grants: [], match: [], not_match: [] };
+  const asked: NewEntry<"approval-asked"> = {
+    ...{ type: "approval-asked", approval: "ap1", call: call.id, command: "git push", cwd: "/w", workspace: "api", env: {}, sandbox: "s" },
+    ...{ grants: [], reasons: [], requester: bob, approvers: [], deadline: 9_000_000, digest: "d" },
+  };
+  const decided: NewEntry = { type: "approval-decided", approval: "ap1", call: call.id, decision: "approved", by: bob, rule };
+  const log = numbered([opened(), message("push"), { ...answer(2, ""), calls: [call], finish: "calls" } as NewEntry, asked, decided]);
+  expect(traceLines(traceTree(log)).join("\n")).toContain('approval: approved by Bob after 1.0 s · stored the rule "api: git push"');
+});
+
 test("of any log every step is told once, in order, and every answered message in the turn that answers it", () => {
   fc.assert(
     fc.property(anyLog, (log) => {

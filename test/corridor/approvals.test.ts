@@ -18,6 +18,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
           steps: [() => bash("rm -f old; echo ran >> effect.txt"), ({ lastResult }) => say(`Result: ${lastResult}`)],
         },
         { when: /reboot/, steps: [() => bash("sudo reboot"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+        { when: /deploy/, steps: [() => bash("rm -f old; sh deploy.sh"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
         { when: /fetch/, steps: [() => bash("curl http://x.example"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       ],
     });
@@ -99,6 +100,16 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       await said.press("approve");
       await said.shows(/Result: |nothing about that/);
       expect(effect()).toBe("ran\n");
+    });
+
+    test("is approved with the script that it runs: changed since then, it does not run", async () => {
+      deck.files.write("deploy.sh", "echo harmless\n");
+      const said = await deck.mention("deploy it", { channel: "C9" });
+      await said.shows(/\[ Approve \]/);
+      deck.files.write("deploy.sh", "echo harmful > harm.txt\n");
+      await said.press("approve");
+      await said.shows(/^Result: Not run: the circumstances changed/);
+      expect(deck.files.has("harm.txt")).toBe(false);
     });
 
     test("that needs the network says on its card what approving opens, and the thread says where it tried to go", async () => {

@@ -106,7 +106,7 @@ function troubles(platform: Platform): void {
   test("where nothing with a code block is ever taken, commands and cards are in bare words and can be decided", async () => {
     for (const act of ["post", "edit"] as const) deck.stage.trouble({ with: act, how: "refused", times: 1_000, showing: "code" });
     const said = await deck.mention("do always", { channel: "C8" });
-    const card = await said.shows(/May I run this for Ann\?\necho always-asked >> fx\.txt\n[^]*\[ Approve \]/);
+    const card = await said.shows(/May I run this for Ann\?\nrm -f old; echo always-asked >> fx\.txt\n[^]*\[ Approve \]/);
     await said.press("approve");
     await said.shows(/^\$ rm -f old; echo always-asked >> fx\.txt\n/);
     await said.shows(/^always is answered$/);

@@ -16,6 +16,7 @@ function paperSandbox(asked: RunSpec[]): Sandbox {
     },
     carried: (_, workspace) => ({ cwd: workspace, env: {}, notes: [] }),
     lacks: () => null,
+    fingerprint: () => Promise.resolve(""),
     left: () => null,
     dispose: () => Promise.resolve(),
     tidy: () => Promise.resolve(),

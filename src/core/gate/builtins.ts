@@ -45,7 +45,7 @@ const BUILTINS: Record<string, Builtin> = {
   exec: (_name, args, input, walk) => {
     // Alone it only opens files, which are judged with the redirects.
     if (args[0]?.value.startsWith("-") === true) ask(walk, "builtin", "`exec` puts something else in the shell's place");
-    const words = args[0]?.value === "-a" ? args.slice(2) : args.filter((arg, at) => at > 0 || !/^-[cl]+$/.test(arg.value));
+    const words = args[0]?.value === "-a" ? args.slice(2) : args.filter((arg, at) => at > 0 || !/^-[cl-]+$/.test(arg.value));
     if (words.length > 0) walk.run(words, input, walk, "process");
     return true;
   },

@@ -75,7 +75,8 @@ function judgeOne(first: Arg, args: Arg[], input: Printed | null, walk: Walk, ow
     if (launched !== undefined) return launched;
     judgeOther(name, args, walk);
   }
-  if (input !== null && /^(?:at|batch|crontab)$/.test(name)) walk.script(input.text, { ...walk, refusalsOnly: true });
+  if (input !== null && /^(?:at|batch|crontab)$/.test(name))
+    walk.script(input.text.replace(/^(?:@\w+|(?:[\d*,/-]+[ \t]+){5})/gm, ""), { ...walk, refusalsOnly: true });
   return printsOf(name, args, input, walk);
 }
 
@@ -211,6 +212,10 @@ function judgeOther(name: string, args: Arg[], walk: Walk): void {
   if (name.includes("/")) ask(walk, "interp", `${show(name)} is a program of its own, which the gate cannot read`);
   else ask(walk, "unknown", `${show(sub)} is not on the list of programs that are known`);
   scanScripts(name, args, walk);
+  // It may start what stands behind it.
+  for (const [at, arg] of args.slice(0, MOST_GUESSES).entries()) {
+    if (/^(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|shred|sudo|doas|mkfs[.\w]*)$/.test(arg.value)) scanRest(args.slice(at), walk);
+  }
   const outside = args.find(
     (arg) =>
       arg.literal &&

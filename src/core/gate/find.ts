@@ -1,7 +1,8 @@
 import { type Arg, kindArg } from "./args.ts";
-import { ask, type Own, type Printed, show, type Walk } from "./finding.ts";
+import { ask, askRead, type Own, type Printed, show, type Walk } from "./finding.ts";
 import { putIn } from "./launchers.ts";
 import { judgePath } from "./judge-path.ts";
+import { mayBePrivate } from "./private.ts";
 
 type Listed = (name: string, args: Arg[], walk: Walk) => boolean;
 type Run = (argv: Arg[], input: Printed | null, walk: Walk, own: Own) => Printed | null;
@@ -50,6 +51,9 @@ export function judgeFind(args: Arg[], walk: Walk, listed: Listed, run: Run): bo
     ask(walk, "interp", `${show(`find ${arg.value}`)} writes to ${show(file.text)}`);
     judgePath(file, "writes", walk);
   }
+  const aimed = own.find((arg, at) => /^-i?(?:name|path)$/.test(own[at - 1]?.value ?? "") && mayBePrivate(arg.value));
+  if (aimed !== undefined && inner.length > 0)
+    askRead(walk, "secrets", `${show(aimed.text)} usually holds credentials, which would be posted to the thread`);
   for (const { option, command } of inner) {
     if (option.startsWith("-ok")) ask(walk, "interp", "`find -ok` waits for an answer that nobody gives");
     // A program of the folder that is searched may be found by its name.

@@ -101,6 +101,9 @@ function judgeOperands(called: string, record: Listed, read: OptionsRead, walk: 
     if (value !== null && record.plain?.split(" ").includes(name) === true && !(value.literal && /^[\w,:-]*$/.test(value.value)))
       ask(walk, "interp", `${show(`${called} ${name} ${value.text}`)} may load code`);
   }
+  // What is not known may be an option that writes.
+  if (record.harmless !== true && read.operands.slice(0, read.endedAt).some((arg) => arg.kind === "free" && arg.value.startsWith("$")))
+    walk.seen.changes = true;
   const inPlace = record.inPlace !== undefined && has(read, record.inPlace);
   for (const [index, arg] of files.entries()) {
     const use = inPlace ? "writes" : useOf(kind, index === files.length - 1 && files.length > 1);

@@ -168,12 +168,19 @@ function filled(command: Arg[], used: { name: string; value: Arg | null }[], inp
   );
 }
 
+/** What stands between words, also for `xargs -0`. */
+const BLANKS = /[\s\0]+/;
+
 function wordsOf(input: Printed | null): Arg[] {
   if (input === null || (!input.sure && input.kind === "free")) {
-    return [...(input?.text.trim().split(/\s+/).slice(0, 64).map(literalArg) ?? []), unknownArg()];
+    return [...(input?.text.trim().split(BLANKS).slice(0, 64).map(literalArg) ?? []), unknownArg()];
   }
   if (!input.sure) return [{ ...unknownArg(), value: input.text, kind: input.kind }];
-  return input.text.trim().split(/\s+/).slice(0, 64).map(literalArg);
+  return input.text
+    .split(BLANKS)
+    .filter((word) => word !== "")
+    .slice(0, 64)
+    .map(literalArg);
 }
 
 function unknownArg(): Arg {

@@ -85,7 +85,7 @@ export function findRecords(name: string, args: Arg[]): Found[] {
     const words = rest.slice(0, depth);
     if (words.length < depth || !words.every((arg) => arg.literal && arg.glob < 0)) continue;
     const called = [name, ...words.map((arg) => arg.value)].join(" ");
-    const given = depth === 0 ? args : rest.slice(depth);
+    const given = depth === 0 && name !== "pnpm" && name !== "yarn" ? args : rest.slice(depth);
     for (const entry of ENTRIES.get(called) ?? []) found.push({ called, entry, args: given });
   }
   return found;

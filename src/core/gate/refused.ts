@@ -72,7 +72,7 @@ export function judgeRefused(name: string, given: Arg[], walk: Walk): void {
   if (/^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun)$/.test(name)) judgeFetched(args, walk);
   if (showsEnvironment(name, values)) deny(walk, "secrets", `${show([name, ...values].join(" "))} shows the environment`);
   if (isSetuid(name, values)) deny(walk, "privilege", `${show([name, ...values].join(" "))} gives a program more rights`);
-  if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox`);
+  if (isEscape(name, values)) deny(walk, "escape", `${show(name)} would reach the machine outside the sandbox, or let others in`);
   for (const arg of wiped(name, args, walk))
     deny(walk, "wipe", `${show(`${name} ${arg.text}`)} would wipe a system, home or parent folder`);
   for (const arg of locksOut(name, args, walk))
@@ -112,14 +112,14 @@ function guessed(arg: Arg): Arg {
 
 /** The text that `${x:-text}` stands for when nothing else is known of it. */
 export function usually(text: string): string | undefined {
-  return /^"?\$\{\w+:?[-=]([^${}]*)\}"?$/.exec(text)?.[1];
+  return /^"?\$\{\w+:?[-=]([^${}]*)\}"?$/.exec(text)?.[1] ?? /^"?\$\((?:which|command -v|type -P) ([\w.-]+)\)"?$/.exec(text)?.[1];
 }
 
 /** What `ssh` runs on the other machine: the words behind the host. */
 function remoteLine(args: Arg[]): string {
   const host = args.findIndex((arg, at) => !arg.value.startsWith("-") && !/^-[bcDEeFIiJLlmOopQRSWw]$/.test(args[at - 1]?.value ?? ""));
   return args
-    .slice(host + 1)
+    .slice(args[host + 1]?.value === "--" ? host + 2 : host + 1)
     .map((arg) => arg.value)
     .join(" ");
 }
@@ -146,7 +146,7 @@ export function judgeCode(name: string, args: Arg[], walk: Walk): void {
   for (const arg of name === "jq" ? jqFilter(args) : args) {
     const refusal = refusedCode(name, arg.value);
     if (refusal !== null) deny(walk, refusal.code, `${show(name)} ${refusal.text}`);
-    if (name !== "jq") for (const called of calledCommands(arg.value)) walk.script(called, walk);
+    if (name !== "jq") for (const called of calledCommands(name, arg.value)) walk.script(called, walk);
   }
 }
 
@@ -208,6 +208,9 @@ function isEscape(name: string, values: string[]): boolean {
     return (
       /(?:^|[\s,])(?:-{0,2}r?bind|cgroup2?|remount|-[BRM]|--move)\b/.test(line) || values.filter((one) => one.startsWith("/")).length > 0
     );
+  if (/^(?:nc|ncat|netcat)$/.test(name))
+    return values.some((one) => /^(?:-\w*[ec]|--(?:sh-)?exec.*)$/.test(one)) && /\bsh\b|\bcmd\b|(?:ba|z)sh\b/.test(line);
+  if (name === "socat") return /\b(?:exec|system):/i.test(line) && /\b(?:tcp|udp|openssl|ssl)\w*[:-]/i.test(line);
   if (name === "umount") return values.some((one) => !one.startsWith("-") || /^-\w*a/.test(one));
   if (name === "sysctl") return /\bkernel\.(?:core_pattern|modprobe|hotplug)\s*=/.test(line);
   if (name === "capsh") return values.some((one) => /^(?:--(?:uid|gid|user|chroot|groups|secbits|inh|addamb).*|--|==)$/.test(one));
@@ -268,6 +271,9 @@ function startsOf(args: Arg[]): Arg[] {
 
 function isWholeFolder(arg: Arg, cwd: string, walk: Walk): boolean {
   let path = arg.value;
+  // Whatever it is called, it stands right below the root.
+  if (arg.kind === "name" && /^\/[^/]+\/?$/.test(path)) return true;
+  if (arg.kind === "free" && /^\/+"?\$\{?\w+\}?"?(?:\/\*?)?$/.test(path)) return true;
   const wild = /[*?[]/.exec(path)?.index ?? -1;
   if (wild >= 0) {
     const slash = path.lastIndexOf("/", wild);

@@ -79,7 +79,7 @@ export function mergeScopes(one: Scope, other: Scope): Scope {
     positional: one.positional === other.positional ? one.positional : null,
     stack: one.stack === other.stack ? one.stack : [],
     errexit: one.errexit && other.errexit,
-    sure: null,
+    sure: one.sure === other.sure ? one.sure : null,
   };
 }
 

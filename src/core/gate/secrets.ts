@@ -78,6 +78,8 @@ const FORKS =
 const WIPES =
   /\b(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_dir|remove_entry|remove_entry_secure|rimraf|remove_tree|removeSync|rmdir|rm)\b[^;\n]{0,20}?\(?\s*['"](?:\/|~\/?|\/\*|\/(?:etc|usr|bin|lib|var|home|root|boot|opt)\/?)['"]|\bunlink\s+glob\s*\(?\s*['"]\/\*/;
 const JQ_ENVIRONMENT = /\$ENV\b|(?<![.\w$])env\b(?!\s*:)/;
+const BACKTICKS = /`([^`]+)`/g;
+const PIPES = /"([^"]+)"(?=\s*\|&?\s*getline)|(?<=\|&?\s*)"([^"]+)"/g;
 const CALLS = /\b(?:(?:system|exec)\s*\(?|(?:popen|exec\w+|spawn\w*|run|call|check_output)\s*\(\s*\[?)\s*(['"`])(.+?)\1/gs;
 
 /** What code in the line (`awk '...'`, `python3 -c '...'`) plainly does that is always refused. */
@@ -89,12 +91,14 @@ export function refusedCode(name: string, code: string): Refusal | null {
   if (NAMED_SECRET.test(code) || /\bin\s+ENVIRON\b/.test(code)) return { code: "secrets", text: "shows secrets of the environment" };
   if (DUMPED.test(code)) return { code: "secrets", text: "shows the environment" };
   if (OPENED_SECRET.test(code)) return { code: "secrets", text: "opens a file of secrets" };
+  if (/\bsocket\b.*(?:\bdup2\b|\bpty\.spawn\b|\/bin\/(?:ba)?sh\b)/s.test(code)) return { code: "escape", text: "gives others a shell" };
   if (OPENED_DEVICE.test(code)) return { code: "disk", text: "opens a raw device" };
   if (FORKS.test(code)) return { code: "forkbomb", text: "starts itself again and again" };
   return WIPES.test(code) ? { code: "wipe", text: "wipes a root or a home folder" } : null;
 }
 
 /** Command lines that code in the line hands to a shell, as far as they stand there literally. */
-export function calledCommands(code: string): string[] {
-  return [...code.matchAll(CALLS)].map((match) => match[2] ?? "");
+export function calledCommands(name: string, code: string): string[] {
+  const ways = [CALLS, ...(/^(?:ruby|php|perl)$/.test(name) ? [BACKTICKS] : []), ...(name.endsWith("awk") ? [PIPES] : [])];
+  return ways.flatMap((way) => [...code.matchAll(way)].map((match) => match.slice(1).findLast((group) => group !== undefined) ?? ""));
 }

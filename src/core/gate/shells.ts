@@ -61,7 +61,7 @@ function judgeLine(name: string, args: Arg[], at: number, walk: Walk): Printed |
   const option = rest.slice(0, from).every((arg) => arg.value === "--");
   if (!/^(?:ba|da)?sh$/.test(name) || !before || !option) ask(walk, "interp", `${show(name)} is started in a way that is not plain`);
   if (line.kind !== "literal" || line.glob >= 0) ask(walk, "dynamic", `could not read what ${show(`${name} -c ${line.text}`)} runs`);
-  return inShell(line.value, rest.slice(from + 2), walk);
+  return inShell(line.value, rest.slice(from + 2), walk, rest[from + 1]);
 }
 
 /** Commands that a shell reads from its input. */
@@ -71,8 +71,9 @@ function judgeInput(name: string, input: Printed | null, words: Arg[], walk: Wal
 }
 
 /** Another shell: it has none of the line's functions, and the variables only if they were exported. */
-function inShell(text: string, words: Arg[], walk: Walk): Printed | null {
+function inShell(text: string, words: Arg[], walk: Walk, own?: Arg): Printed | null {
   return inSubshell(walk, () => {
+    if (own !== undefined) walk.scope.vars.set("0", own.kind === "free" ? null : [own]);
     walk.scope.functions = new Map();
     walk.scope.positional = words;
     return walk.script(text, walk);

@@ -24,6 +24,7 @@ const SPECIAL: Record<string, Special> = {
     args[1] !== undefined &&
     args[1].literal &&
     listed(args[1].value, args.slice(2), walk),
+  composer: (_args, walk) => !startsProject("composer", walk),
   poetry: (args, walk, listed) => runThrough(args, walk, listed, false),
   pipenv: (args, walk, listed) => runThrough(args, walk, listed, false),
   uv: (args, walk, listed) => runThrough(args, walk, listed, true),

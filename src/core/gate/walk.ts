@@ -20,6 +20,7 @@ import {
 } from "./parse.ts";
 import { inputOf, judgeRedirects, noteWritten, writesOutput } from "./redirects.ts";
 import { copyScope, mergeScopes } from "./scope.ts";
+import { isShell } from "./shells.ts";
 import { judgeTest } from "./test-command.ts";
 import { readWord } from "./words.ts";
 
@@ -231,6 +232,8 @@ function visitCommand(node: Command, walk: Walk): Printed | null {
   // A shell that reads the line from its input goes on with that file.
   if (node.name?.value === "exec" && words.length === 1 && node.redirects.some((one) => one.operator.startsWith("<")))
     ask(walk, "builtin", "`exec` changes what the rest of the line reads");
+  if (isShell(node.name?.value ?? "") && node.redirects.some((one) => one.type === "Redirect" && one.target?.text.includes("/dev/tcp/")))
+    deny(walk, "escape", "the line gives others a shell");
   const restored = visitPrefix(node, words.length > 0, walk);
   judgeRedirects(node.redirects, walk);
   const input = inputOf(node.redirects, walk) ?? (node.redirects.some((one) => /^</.test(one.operator)) ? null : piped);

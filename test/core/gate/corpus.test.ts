@@ -4,7 +4,7 @@ import { gateReport } from "../../../script/gate-report.ts";
 import { judge } from "../../../src/core/gate.ts";
 import { labelled, PLACE, realWork, score } from "./lines.ts";
 
-describe.each(["risk-corpus", "own-corpus"] as const)("the gate on the labelled lines of %s", (name) => {
+describe.each(["risk-corpus", "own-corpus", "hard-corpus"] as const)("the gate on the labelled lines of %s", (name) => {
   const found = score(labelled(name));
 
   it("lets no line run by itself that must ask or be refused", () => {

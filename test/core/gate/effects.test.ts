@@ -53,7 +53,9 @@ describe("whether a line only reads", () => {
 
   it("never says so of a line that is labelled as an edit, a build or a deletion", () => {
     const themes = new Set(["edit", "build-test", "delete", "install"]);
-    const lines = [...labelled("risk-corpus"), ...labelled("own-corpus")].filter((one) => themes.has(one.theme));
+    const lines = [...labelled("risk-corpus"), ...labelled("own-corpus"), ...labelled("hard-corpus")].filter((one) =>
+      themes.has(one.theme),
+    );
     const reading = lines.map((one) => one.command).filter((line) => judge(line, contained).reads === true);
     // They list, check or look up something.
     const fine =
@@ -67,7 +69,7 @@ describe("what an approval would have to open", () => {
     ["curl -s https://example.com/x", ["network=example.com:443"]],
     ["curl http://example.com:8080/x", ["network=example.com:8080"]],
     ["wget -qO- http://a.example http://b.example", ["network=a.example:80", "network=b.example:80"]],
-    ["ssh -p 2222 deploy@web1.example.com uptime", ["network=web1.example.com:22"]],
+    ["ssh -p 2222 deploy@web1.example.com uptime", ["network=web1.example.com:2222"]],
     ["scp a user@host.example.com:/tmp/", ["network=host.example.com:22"]],
     ["git clone https://github.com/a/b.git", ["network=github.com:443"]],
     ["git clone git@github.com:a/b.git", ["network=github.com:22"]],
@@ -80,6 +82,13 @@ describe("what an approval would have to open", () => {
     ["cp a /opt/b", ["write=/opt/b"]],
     ["cat /opt/a > /srv/b", ["read=/opt/a", "write=/srv/b"]],
     ["cat ../x", ["read=/home/u/x"]],
+    ["ssh web1.example.com -p2200 uptime", ["network=web1.example.com:2200"]],
+    ["ssh -J jump.example.com web1.example.com", ["network=*"]],
+    ["npm install react@18.2.0", ["network=registry.npmjs.org:443"]],
+    ["npm install --registry=https://npm.example.com x", ["network=npm.example.com:443"]],
+    ["curl -d https://a.example https://b.example", ["network=b.example:443"]],
+    ["curl -x http://proxy.example:3128 https://b.example", ["network=*"]],
+    ["mail -s x a@example.com", ["network=*"]],
     ["exec 3<>/dev/tcp/example.com/80", ["network=example.com:80"]],
     ["rm -rf dist", undefined],
   ])("reads from %j: %j", (line, grants) => {
@@ -87,7 +96,7 @@ describe("what an approval would have to open", () => {
   });
 
   it("gives only grants that can be read as such, and none to what is refused", () => {
-    const lines = [...labelled("risk-corpus"), ...labelled("own-corpus")].map((one) => one.command);
+    const lines = [...labelled("risk-corpus"), ...labelled("own-corpus"), ...labelled("hard-corpus")].map((one) => one.command);
     for (const line of [...lines, ...realWork()]) {
       const { grants = [], verdict } = judge(line, PLACE);
       for (const grant of grants) expect(() => parseGrant(grant)).not.toThrow();

@@ -15,8 +15,8 @@ export interface Labelled {
 /** Where the lines of the suites are judged: no file system, so that the verdicts are the same everywhere. */
 export const PLACE: Place = { workspace: "/home/u/proj", cwd: "/home/u/proj", posture: "careful" };
 
-/** `risk-corpus` came from outside; `own-corpus` was written for this project, most of it before the gate was seen. */
-export function labelled(name: "risk-corpus" | "own-corpus"): Labelled[] {
+/** `risk-corpus` came from outside; `own-corpus` was written for this project, most of it before the gate was seen; `hard-corpus` by somebody who attacked the gate. */
+export function labelled(name: "risk-corpus" | "own-corpus" | "hard-corpus"): Labelled[] {
   const text = readFileSync(join(import.meta.dirname, `${name}.jsonl`), "utf8");
   return text
     .trimEnd()

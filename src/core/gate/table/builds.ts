@@ -47,7 +47,7 @@ export const BUILDS: Listed[] = [
     operands: "names",
     runs: true,
     never:
-      /COMPILER|LAUNCHER|TOOLCHAIN|LINKER|MAKE_PROGRAM|COMMAND|PROGRAM|INSTALL|FLAGS|PLUGIN|FETCHCONTENT|PROJECT_\w*INCLUDES?|EXECUTABLE|_PATH=\/|_DIR=\//i,
+      /COMPILER|LAUNCHER|TOOLCHAIN|LINKER|MAKE_PROGRAM|COMMAND|PROGRAM|INSTALL|FLAGS|PLUGIN|FETCHCONTENT|PROJECT_\w*INCLUDES?|EXECUTABLE|_PATH=\/|_DIR=\/|^(?:deploy|publish|upload|release|flash|push|run|uninstall)/i,
   },
   {
     names: "ctest",
@@ -132,8 +132,9 @@ export const BUILDS: Listed[] = [
     operands: "names",
     single: true,
     runs: true,
-    never: /-fplugin|-B\/|extld|linkmode/,
+    never: /-fplugin|-B\/|extld|linkmode|@(?:v\d|latest|upgrade|patch|master|main)/,
   },
+  { names: "go mod edit", options: "-json -print", operands: "none", must: "-json -print", single: true },
   { names: "go env", options: "-json -changed", operands: "text", like: /^[A-Z]\w*$/ },
   {
     names: "go mod verify, go mod graph, go mod why, go tool cover, go help, go work edit",
@@ -150,7 +151,7 @@ export const BUILDS: Listed[] = [
   { names: "go get, go install, go mod, go", asks: ["install", "installs or fetches modules"] },
   { names: "gofmt, goimports, gofumpt, golines", options: "-l -w -d -s -e -r= -local= -m=", operands: "writes" },
   {
-    names: "golangci-lint run, golangci-lint, staticcheck, revive, errcheck, gosec, golint, govulncheck, gotestsum",
+    names: "golangci-lint run, golangci-lint, staticcheck, revive, errcheck, gosec, golint, gotestsum",
     options:
       "run --fix --timeout= -v --fast -E= -D= --enable= --disable= --new-from-rev= -c=path --config=path --format= -f= --out-format= -checks= -tests --max-issues-per-linter= --max-same-issues= --",
     operands: "names",

@@ -5,7 +5,7 @@ export const FILES: Listed[] = [
   {
     names: "ls, dir",
     options:
-      "-a -A -l -h -t -r -R -S -1 -d -F -i -s -n -g -G -o -p -c -u -U -X -v -x -C -m -k -q -Q -b -B -N -f -Z -T= -w= -I= --all --almost-all --human-readable --recursive --reverse --directory --classify[=] --inode --size --sort= --time= --time-style= --full-time --group-directories-first --color[=] --format= --ignore= --hide= --si --no-group --numeric-uid-gid --file-type --literal --quote-name --author --escape --width=",
+      "-a -A -l -h -t -r -R -S -1 -d -F -i -s -n -g -G -o -p -c -u -U -X -v -x -C -m -k -q -Q -b -B -N -f -Z -T= -w= -I= --all --almost-all --human-readable --recursive --reverse --directory --classify[=] --inode --size --block-size= --sort= --time= --time-style= --full-time --group-directories-first --color[=] --format= --ignore= --hide= --si --no-group --numeric-uid-gid --file-type --literal --quote-name --author --escape --width=",
     operands: "names",
     harmless: true,
   },
@@ -127,7 +127,7 @@ export const FILES: Listed[] = [
   { names: "zgrep, xzgrep, bzgrep", options: "-i -n -c -l -v -h -H -o -w -E -F -e=", operands: "pattern", brings: "-e" },
   { names: "7z, 7za", asks: ["unknown", "packs or unpacks in a way that the gate does not read"] },
   { names: "rm", asks: ["delete", "deletes"] },
-  { names: "unlink, shred, srm, trash, trash-put, rmtrash, del", asks: ["delete", "deletes"] },
+  { names: "unlink, shred, srm, trash, trash-put, rmtrash, del, del-cli, rimraf", asks: ["delete", "deletes"] },
   { names: "chmod, chown, chgrp, setfacl, chattr, umask, chcon, xattr", asks: ["perms", "changes who may do what"] },
   { names: "getfacl, lsattr", options: "-a -d -l", operands: "names" },
   { names: "mkfifo", operands: "writes" },

@@ -53,7 +53,8 @@ export const GIT_CHANGES: Listed[] = [
     operands: "text",
     most: 1,
     // Something with an ending, or with a blank, is a file, and its changes would be lost.
-    like: /^(?:-|@\{-\d+\}|HEAD|[A-Za-z][\w-]*|v?\d+(?:\.\d+)*(?:-[\w.]+)?|[\da-f]{7,40}|(?:[\w-]+\/)+[\w-]+)$/,
+    // So are the usual names of files without an ending, and of folders.
+    like: /^(?!(?:[A-Z][a-z]+file|README|LICENSE|CHANGELOG|(?:src|lib|test|tests|docs|app|apps|pkg|packages|cmd|internal|scripts|public|config)(?:\/.*)?)$)(?:-|@\{-\d+\}|HEAD|[A-Za-z][\w-]*|v?\d+(?:\.\d+)*(?:-[\w.]+)?|[\da-f]{7,40}|(?:[\w-]+\/)+[\w-]+)$/,
     otherwise: ["history", "may drop changes that are not committed"],
     writes: true,
   },
@@ -102,7 +103,8 @@ export const GIT_CHANGES: Listed[] = [
     names: "git reset",
     options: "-q --quiet --mixed",
     operands: "text",
-    like: /^(?:HEAD|--|[\w./@-]*\.[\w.]+|[\w-]+\/[\w./-]*)$/,
+    // Only what is plainly a file or folder: a branch or a tag in its place drops commits.
+    like: /^(?:HEAD|--|\.|(?!(?:v?\d|origin\/|upstream\/|remotes\/|refs\/|tags\/|heads\/|release\/|feature\/|feat\/|fix\/|hotfix\/))(?:[\w.@-]+\/)*[\w.@-]*\.[A-Za-z]\w*|(?!refs|origin|upstream)[\w-]+(?:\/[\w.-]+)*\/)$/,
     otherwise: ["history", HISTORY],
     writes: true,
   },

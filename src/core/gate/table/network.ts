@@ -28,7 +28,7 @@ export const NETWORK: Listed[] = [
   },
   {
     names:
-      "gh, glab, hub, tea, jira, linear, sentry-cli, codecov, slack, stripe, twilio, ngrok, cloudflared, tailscale, wg, openvpn, localtunnel, lt, datadog-ci, snyk, sonar-scanner, trivy, grype, syft, cosign, ollama, llm, openai, claude, codex, gemini, aider",
+      "gh, glab, hub, tea, jira, linear, sentry-cli, codecov, slack, stripe, twilio, ngrok, cloudflared, tailscale, wg, openvpn, localtunnel, lt, datadog-ci, govulncheck, snyk, sonar-scanner, trivy, grype, syft, cosign, ollama, llm, openai, claude, codex, gemini, aider",
     asks: ["network", "reaches a service"],
   },
   { names: "mail, mailx, sendmail, mutt, msmtp, swaks, irssi, weechat", asks: ["network", "sends mail or messages"] },

@@ -56,7 +56,7 @@ export const NODE: Listed[] = [
   },
   {
     names:
-      "npm ls, npm list, npm ll, npm explain, npm why, npm root, npm prefix, npm bin, npm query, npm fund, pnpm list, pnpm ls, pnpm why, pnpm root, yarn list, yarn why, yarn workspaces list",
+      "npm ls, npm list, npm ll, npm explain, npm why, npm root, npm prefix, npm bin, npm query, pnpm list, pnpm ls, pnpm why, pnpm root, yarn list, yarn why, yarn workspaces list",
     options: "-a -g --all --depth= --json --long --parseable --omit= --include= --prod --dev -P -D -r --recursive --only-projects",
     operands: "text",
   },
@@ -76,7 +76,7 @@ export const NODE: Listed[] = [
   },
   {
     names:
-      "npm publish, npm unpublish, npm deprecate, npm dist-tag, npm owner, npm access, npm token, npm login, npm logout, npm adduser, npm whoami, npm profile, npm view, npm info, npm show, npm search, npm outdated, npm audit, npm ping, npm star, npm team, npm org, npm hook, npm doctor, npm docs, npm repo, npm bugs, yarn publish, yarn npm, yarn info, yarn audit, yarn outdated, pnpm publish, pnpm audit, pnpm outdated, pnpm view, bun publish",
+      "npm publish, npm unpublish, npm deprecate, npm dist-tag, npm owner, npm access, npm token, npm login, npm logout, npm adduser, npm whoami, npm profile, npm view, npm info, npm show, npm search, npm outdated, npm audit, npm ping, npm fund, npm star, npm team, npm org, npm hook, npm doctor, npm docs, npm repo, npm bugs, yarn publish, yarn npm, yarn info, yarn audit, yarn outdated, pnpm publish, pnpm audit, pnpm outdated, pnpm view, bun publish",
     asks: ["network", "reaches the package registry"],
   },
   {
@@ -132,7 +132,8 @@ export const NODE: Listed[] = [
     plain: "--reporter --pool",
     runs: true,
   },
-  { names: "jest", options: JEST, operands: "names", runs: true },
+  // A configuration may stand in the option itself.
+  { names: "jest", options: JEST, operands: "names", runs: true, never: /^\{/ },
   {
     names: "mocha, ava, tap, tape, jasmine, karma start, uvu, web-test-runner, wtr",
     options:

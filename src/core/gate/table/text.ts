@@ -73,7 +73,7 @@ export const TEXT: Listed[] = [
   { names: "hexdump, hd", options: "-b -c -C -d -o -x -v -n= -s= --canonical --length= --skip=", operands: "paths", harmless: true },
   {
     names: "xxd",
-    options: "-a -b -c= -e -g= -i -l= -p -ps -s= -u -cols= -len= -seek=",
+    options: "-a -b -c= -c8 -c16 -c32 -e -g= -g1 -g2 -g4 -g8 -i -l= -p -ps -s= -u -cols= -len= -seek=",
     operands: "paths",
     most: 1,
     ordered: true,
