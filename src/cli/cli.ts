@@ -26,7 +26,7 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) => (await import("./judge.ts")).judgeCommand(args),
   },
   sandbox: {
-    usage: "sandbox [--workspace DIR] -- COMMAND",
+    usage: "sandbox [--workspace DIR] [--approved] [--grant GRANT] -- COMMAND",
     help: "run a command as a worker would, without the gate; one JSON line",
     run: async (args) => (await import("./sandbox.ts")).sandboxCommand(args),
   },

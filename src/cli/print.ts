@@ -1,3 +1,5 @@
+import { circumstances } from "../core/card.ts";
+import { besides } from "../core/render.ts";
 import { decisionLine } from "../core/approval.ts";
 import type { Entry } from "../core/entry.ts";
 import { visible } from "../core/visible.ts";
@@ -14,6 +16,7 @@ export function printEntry(entry: Entry): string {
         `? ${aligned(entry.command)}`,
         `  why I ask: ${entry.reasons.map((r) => visible(r.text)).join("; ")}`,
         `  where: ${visible(entry.cwd)} · ${entry.sandbox}`,
+        ...circumstances(entry).map((line) => `  ${visible(line)}`),
       ].join("\n");
     case "approval-decided":
       return `  ${decisionLine(entry)}`;
@@ -36,7 +39,8 @@ function printRun(entry: Entry<"run-ended">): string {
   if (entry.how === "refused") return `  ${visible(entry.output.text)}`;
   const output = visible(entry.output.text.trimEnd()) || "(no output)";
   const how = entry.how === "exited" ? `exit ${entry.exit ?? "?"}` : entry.how;
-  return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]`;
+  const after = besides(entry).map((line) => `\n  ${visible(line)}`);
+  return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]${after.join("")}`;
 }
 
 /** A command of several lines, set in so that none of them can pass for a line of ours. */

@@ -117,7 +117,7 @@ export const SETTINGS = [
     name: "DECKHAND_POSTURE",
     parse: oneOf("careful", "contained"),
     default: "contained",
-    help: "careful or contained; until the gate tells apart what the sandbox contains, both ask for all that is not known to be harmless.",
+    help: "careful, or contained: what the sandbox contains runs by itself, while it is proved to have no network.",
   },
   {
     name: "DECKHAND_CONFIG",

@@ -43,13 +43,13 @@ function note(text: string): Block {
 }
 
 /** What an approval adds for this run alone, and what earlier commands left that it starts with. */
-function circumstances(asked: Entry<"approval-asked">): string[] {
+export function circumstances(asked: Entry<"approval-asked">): string[] {
   const { PATH, ...env } = asked.env;
   const carried = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return [
-    ...(asked.grants.length > 0 ? [`If approved, for this run alone: it ${given(asked.grants)}.`] : []),
+    ...(asked.grants.length > 0 ? [`If approved, in this run only: it ${given(asked.grants)}.`] : []),
     ...(asked.grants.length === 0 && beyondSandbox(asked)
-      ? ["Approving runs it in the same sandbox: it still has no network and no other folders, so it may fail."]
+      ? ["Approving opens nothing more, no network and no other folders, so it may fail."]
       : []),
     ...(carried.length > 0 ? [`Set by earlier commands: ${carried.join(", ")}`] : []),
     ...(PATH === undefined ? [] : [`Earlier commands changed PATH to ${PATH}; this run uses the default one.`]),
@@ -70,7 +70,7 @@ function outcome(decided: Entry<"approval-decided">): Block[] {
 
 function question(asked: Entry<"approval-asked">, chosen: Entry<"choice"> | undefined): Block[] {
   const expires = `Expires in ${deadlineText(asked.deadline - asked.at)}. A new message from ${visible(asked.requester.name)} withdraws it.`;
-  const nobody = asked.approvers.length === 0 ? " Nobody may approve yet: DECKHAND_APPROVERS is not set." : "";
+  const nobody = asked.approvers.length === 0 ? " Nobody may approve yet: whoever runs Deckhand has to set DECKHAND_APPROVERS." : "";
   const button = (action: Button["action"], label: string, style?: Button["style"]): Button => ({
     action,
     label,
@@ -93,8 +93,11 @@ const RUNS_CODE = new Set(["interp", "unknown"]);
 function preview(asked: Entry<"approval-asked">, { rule, looked, through, lines }: Always, chosen: Entry<"choice">): Block[] {
   const until = `${minuteOf(ruleEnd(chosen))} (${Math.round(LIMITS.ruleTime / 86_400_000)} days)`;
   const more = through > lines.length ? ` and ${through - lines.length} more` : "";
-  const would = through === 0 ? "no other" : `${through}: ${lines.join(" · ")}${more}`;
   const last = looked === 1 ? "the last command" : `the last ${looked} commands`;
+  const would =
+    through === 0
+      ? `None of ${last} here would have run by it.`
+      : `Of ${last} here it would have let through ${through}: ${lines.join(" · ")}${more}.`;
   return [
     { kind: "text", text: `This rule would be stored: in workspace ${asked.workspace}, a command that begins with` },
     { kind: "code", text: visible(rulePattern(rule)) },
@@ -103,7 +106,7 @@ function preview(asked: Entry<"approval-asked">, { rule, looked, through, lines 
     ...(rule.grants.length > 0 && asked.reasons.some(({ code }) => RUNS_CODE.has(code))
       ? [note("What it runs may meanwhile be changed by commands that nobody is asked about.")]
       : []),
-    ...(looked > 0 ? [note(`Of ${last} here it would have let through ${would}.`)] : []),
+    ...(looked > 0 ? [note(would)] : []),
     note(`It is stored in the name of whoever presses; \`deckhand rules revoke\` takes it back. Nothing is stored yet.`),
   ];
 }

@@ -21,7 +21,7 @@ export const ERRORS = {
   ],
   SANDBOX_DENIED: [
     "The sandbox cannot start on this machine: {}",
-    "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run outside a container that forbids them.",
+    "Run `deckhand doctor` as the same user, and look at what bubblewrap says: it needs user namespaces and mounts of its own.",
   ],
   SANDBOX_USERNS: [
     "The sandbox cannot start, because this machine lets no ordinary user make namespaces: {}",

@@ -70,6 +70,7 @@ export function readLine(command: string, place: Place): Reading {
     left: MOST_PARTS,
     looks: MOST_LOOKS,
     real: new Map(),
+    linked: false,
   };
   const walk: Walk = {
     ...WALKERS,

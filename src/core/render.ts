@@ -156,12 +156,13 @@ function runPost(ended: Entry<"run-ended">, index: Index): Post | null {
 }
 
 /** What it did beside printing: files that will run by themselves, hosts that it tried. */
-function besides({ noticed = [], network = [] }: Entry<"run-ended">): string[] {
+export function besides({ noticed = [], network = [] }: Entry<"run-ended">): string[] {
   const tried = network.map(({ host, port, refused }) => `${host}:${port}${refused === null ? "" : ` (refused: ${refused})`}`);
   const different = [...new Set(tried)];
   const shown = different.slice(0, LIMITS.postHosts);
   const more = different.length > shown.length ? " and others" : "";
-  return [...noticed, ...(shown.length > 0 ? [`Network: ${shown.join(", ")}${more}`] : [])];
+  const left = noticed.map((text) => `Noticed afterwards: ${text}`);
+  return [...left, ...(shown.length > 0 ? [`Network: ${shown.join(", ")}${more}`] : [])];
 }
 
 /** What a refusal says to the model alone. */
@@ -174,13 +175,13 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
     case "exited":
       return `${nothing}exit ${ended.exit ?? "?"} · ${seconds}`;
     case "timeout":
-      return `${nothing}ended at its time limit after ${seconds}, with everything it had started`;
+      return `${nothing}ended at its time limit (${seconds}), with everything it had started`;
     case "flood":
       return `ended after ${seconds}: it printed too much (${ended.output.bytes} bytes)`;
     case "cancelled":
       return `${nothing}stopped by ${visible(ended.by?.name ?? "a person")} after ${seconds}`;
     case "interrupted":
-      return "Broken off from outside (Deckhand or its sandbox was ended). It may have run, wholly or in part; it was not run again.";
+      return "Interrupted: Deckhand or its sandbox ended meanwhile. It may have run, wholly or in part; it was not run again.";
     case "refused":
       return ended.why === "cut"
         ? "Output cut: the model's message was not complete, so its command was not run."

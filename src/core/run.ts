@@ -86,8 +86,8 @@ function specOf(call: CallState, found: Found, session: Session, hands: Hands): 
 }
 
 function reachOf(call: CallState): Reach {
-  // With the grants of a rule as with those of an approval.
-  if (call.asked || (call.judged?.grants ?? []).length > 0) return "approved";
+  if (call.asked) return "approved";
+  if ((call.judged?.grants ?? []).length > 0) return "ruled";
   return call.judged?.reads ? "read" : "contained";
 }
 

@@ -3,9 +3,10 @@ import type { Attempt, Output, RunEnd } from "./entry.ts";
 /**
  * What a command may reach. `read`: the workspace is mounted read-only, and such commands overlap. `contained`: nobody
  * approved it; what later runs by itself is read-only. `approved`: a person did; a fresh home, and what its grants say.
+ * `ruled`: a person's rule lets it through with grants; as `approved`, with what later runs by itself read-only.
  * `probe`: as `approved`, without waiting for the workspace.
  */
-export type Reach = "read" | "contained" | "approved" | "probe";
+export type Reach = "read" | "contained" | "approved" | "ruled" | "probe";
 
 export interface RunSpec {
   conversation: string;

@@ -5,7 +5,7 @@ import { carrying, SESS } from "./carry.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { stageEtc } from "./etc.ts";
 import { checkMountPoint, conversationFolders, freshHome, lockFile, seccompFile } from "./folders.ts";
-import { openGrants } from "./grants.ts";
+import { isGranted, openGrants } from "./grants.ts";
 import type { Guarded } from "./guard.ts";
 import type { Common, Keeper } from "./keeper.ts";
 import { commandEnv, type Lock, type RunUser, SYSTEM_PATH } from "./launch.ts";
@@ -23,14 +23,15 @@ export function planner(options: SandboxOptions, common: Common, keep: Keeper, g
     const folders = conversationFolders(options.stateDir, spec.conversation, user);
     const { base, tmp, sess } = folders;
     const { workspace, reach } = spec;
+    const fresh = isGranted(reach);
     // What could not be looked through is read-only as a whole.
     const whole = asked.some(({ path }) => path === ".");
     const protect = whole ? [] : asked;
     checkMountPoint(workspace, folders);
     const ends: (() => Promise<Told>)[] = [];
     try {
-      const home = reach === "approved" ? freshHome(base, user) : folders.home;
-      if (reach === "approved") ends.push(async () => (await keep.scrub(home, user), {}));
+      const home = fresh ? freshHome(base, user) : folders.home;
+      if (fresh) ends.push(async () => (await keep.scrub(home, user), {}));
       const group = groups?.fresh();
       if (group) ends.push(() => leaveGroup(group));
       const emptied = await keep.makeRoom(base, user);
@@ -48,7 +49,7 @@ export function planner(options: SandboxOptions, common: Common, keep: Keeper, g
       ];
       const start = bwrapArgs({
         ...{ enter: group?.words ?? [], user, etc: common.etc(user), binds, cwd: spec.cwd, prelude: extra.prelude },
-        env: { ...commandEnv(HOME, reach === "approved", extra.git), ...extra.env },
+        env: { ...commandEnv(HOME, fresh, extra.git), ...extra.env },
         secrets: secretArgs.length > 0 ? FIRST_FD + opens.length : null,
         command: spec.command,
         // A command with a credential could export it for the next one, which nobody gave it to.
@@ -92,7 +93,7 @@ function lockFor({ workspace, reach }: RunSpec, user: RunUser, { stateDir }: San
 /** An approved command gets the default PATH, whatever earlier ones made of it. */
 function carriedEnv({ env = {}, reach }: RunSpec): Record<string, string> {
   const { PATH, ...others } = env;
-  return reach === "approved" || PATH === undefined ? others : { ...others, PATH };
+  return isGranted(reach) || PATH === undefined ? others : { ...others, PATH };
 }
 
 /** What is made once and then shared by every job. */

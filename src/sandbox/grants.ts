@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { type Grant, parseGrant } from "../core/grants.ts";
-import type { RunResult, RunSpec } from "../core/sandbox.ts";
+import type { Reach, RunResult, RunSpec } from "../core/sandbox.ts";
 import { bridgePrelude, PROXY_SOCKET, proxyEnv } from "./bridge.ts";
 import type { Bind } from "./bwrap-args.ts";
 import { type Credential, gitCredentialEnv } from "./credentials.ts";
@@ -27,11 +27,16 @@ export interface Extra {
 
 const NOTHING: WorkspaceExtras = { read: [], network: [], credentials: {} };
 
+/** Whether a person stands behind it: then it starts afresh, and gets what it was granted. */
+export function isGranted(reach: Reach): boolean {
+  return reach === "approved" || reach === "ruled";
+}
+
 /** Throws GRANT_REFUSED for what cannot be given. Only an approved run gets grants. */
 export async function openGrants(spec: RunSpec, user: RunUser, options: SandboxOptions): Promise<Extra> {
   const own = options.extras?.get(spec.workspace) ?? NOTHING;
   const grants = (spec.grants ?? []).map(parseGrant);
-  if (grants.length > 0 && spec.reach !== "approved") throw new DeckhandError("GRANT_REFUSED", "only an approved command gets more");
+  if (grants.length > 0 && !isGranted(spec.reach)) throw new DeckhandError("GRANT_REFUSED", "only an approved command gets more");
   const limits = limitsOf(spec.workspace, options);
   const opens = [
     ...own.read.map((path) => ({ path: checkPathGrant(path, limits), writable: false })),

@@ -42,7 +42,7 @@ export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, op
       return refused(asDeckhandError(thrown));
     }
     if (signal.aborted) return NOT_BEGUN;
-    const contained = spec.reach === "contained";
+    const contained = spec.reach !== "approved";
     const why = contained ? refusal(before) : null;
     if (why !== null) return refused(new DeckhandError("WORKSPACE_LINKS", why));
     const result = await run(spec, options, { protect: contained ? protectedPaths(before) : [] });

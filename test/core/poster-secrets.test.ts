@@ -160,6 +160,6 @@ test("what a command left behind and where it connected stands under its output"
   });
   await drain();
   expect(chat.texts().at(-1)).toMatch(
-    /\nok\nexit 0 · 0\.1 s\nIt added the hook \.git\/hooks\/pre-commit\.\nNetwork: a\.example:443, 10\.0\.0\.1:22 \(refused: a private address\)$/,
+    /\nok\nexit 0 · 0\.1 s\nNoticed afterwards: It added the hook \.git\/hooks\/pre-commit\.\nNetwork: a\.example:443, 10\.0\.0\.1:22 \(refused: a private address\)$/,
   );
 });

@@ -140,7 +140,7 @@ describe("an approval card", () => {
     await step("a");
     await add(asked({ reasons: [{ code: "network", text: "it uses the network" }] }));
     await drain();
-    expect(chat.texts().at(-1)).toContain("it still has no network and no other folders");
+    expect(chat.texts().at(-1)).toContain("opens nothing more, no network and no other folders");
   });
 
   test("writes out characters that would hide what runs", async () => {

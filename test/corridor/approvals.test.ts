@@ -114,7 +114,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
 
     test("that needs the network says on its card what approving opens, and the thread says where it tried to go", async () => {
       const said = await deck.mention("fetch the page", { channel: "C7" });
-      await said.shows(/If approved, for this run alone: it may connect to x\.example:80\./);
+      await said.shows(/If approved, in this run only: it may connect to x\.example:80\./);
       await said.press("approve");
       await said.shows(/Network: x\.example:80 \(refused: /);
     });

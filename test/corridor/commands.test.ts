@@ -78,7 +78,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
 
     test("that outlives its time limit is ended with its background child", async () => {
       const said = await run("timeout", "C5");
-      await said.shows(/\| begun\nended at its time limit after 2\.\d s, with everything it had started/);
+      await said.shows(/\| begun\nended at its time limit \(2\.\d s\), with everything it had started/);
       await said.shows(/Result: begun.*time limit/s);
       expect(processesWith(LATE)).toEqual([]);
     });

@@ -54,7 +54,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
   test("the thread says what an approved command left that runs by itself later", async () => {
     const said = await deck.mention("hook it", { channel: "C3" });
     await said.press("approve");
-    await said.shows(/\.git\/config now runs something: core\.pager/);
+    await said.shows(/Noticed afterwards: \.git\/config now runs something: core\.pager/);
     await said.shows(/^It ended:/);
   });
 });

@@ -2,6 +2,7 @@ import { type Arg, kindArg, literalArg } from "./args.ts";
 import { arithmeticWord, evaluated, judgeText } from "./arith.ts";
 import { ask, deny, show, type Walk } from "./finding.ts";
 import type { Assignment } from "./parse.ts";
+import { judgePath } from "./judge-path.ts";
 import { without } from "./scope.ts";
 import { refusedArgument } from "./secrets.ts";
 
@@ -70,6 +71,7 @@ export function setArray(name: string, elements: Arg[], append: boolean, walk: W
     ask(walk, "arith", `the subscript in ${show(element.text)} is calculated`);
     evaluated(element.value, walk);
   }
+  for (const element of elements) if (element.glob >= 0) judgePath(element, "names", walk);
   for (const element of elements) judgeInteger(name, indexed.includes(element) ? kindArg("free", element.text) : element, walk);
   const old = walk.scope.lists.get(name);
   const known = !isMap && indexed.length === 0 && elements.every((one) => !one.loose) && (!append || old !== undefined);

@@ -13,7 +13,7 @@ type Builtin = (name: string, args: Arg[], input: Printed | null, walk: Walk) =>
 
 const OPTIONS = /^[-+][eufvxC]*o?$/;
 const OPTION_NAMES = /^(?:errexit|nounset|pipefail|xtrace|noglob|verbose|noclobber)$/;
-const SHELL_OPTIONS = /^(?:nullglob|globstar|failglob|dotglob|nocaseglob|nocasematch|inherit_errexit|localvar_inherit|checkwinsize)$/;
+const SHELL_OPTIONS = /^(?:nullglob|globstar|failglob|nocaseglob|nocasematch|inherit_errexit|localvar_inherit|checkwinsize)$/;
 /** Options of `declare` and its like that do no more than mark a variable. */
 const MARKS = /^[-+][aAirxglu]+$/;
 

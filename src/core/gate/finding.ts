@@ -59,6 +59,8 @@ export interface Gathered {
   looks: number;
   /** What these looks found. */
   real: Map<string, string | null>;
+  /** Whether the line makes links. */
+  linked: boolean;
 }
 
 /** What is known at one point of the walk. */

@@ -52,6 +52,8 @@ function isThere(folder: string, walk: Walk): boolean {
 
 export function judgePushd(args: Arg[], walk: Walk): boolean {
   const before = walk.scope.cwds;
+  if (/^[+]\d/.test(args[0]?.value ?? ""))
+    ask(walk, "dynamic", `where ${show(`pushd ${args[0]?.text}`)} leads cannot be read from the line`);
   judgeCd(args, walk);
   walk.scope.stack = [...walk.scope.stack, before].slice(-MOST_FOLDERS);
   return true;

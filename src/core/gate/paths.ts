@@ -29,6 +29,8 @@ export interface Looks {
   looks: number;
   /** What earlier looks found. */
   real: Map<string, string | null>;
+  /** The line makes links: from a folder in it, the way up may lead elsewhere than the text says. */
+  linked: boolean;
 }
 
 /**
@@ -38,6 +40,7 @@ export interface Looks {
 export function isInside(place: Place, cwd: string, path: string, seen: Looks): boolean {
   const text = normalise(cwd, path);
   if (DEVICES.has(text)) return true;
+  if (seen.linked && /(?:^|\/)\.\.(?:\/|$)/.test(path)) return false;
   const workspace = normalise("/", place.workspace);
   // The way up leads out of the workspace also where that lies in /tmp.
   if (!path.startsWith("/") && within(normalise("/", cwd), workspace) && !within(text, workspace)) return false;

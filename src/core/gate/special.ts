@@ -77,6 +77,7 @@ function judgeLink(args: Arg[], walk: Walk): boolean {
       judgePath(target, "paths", walk);
     else judgePath({ ...target, value: `${folder}/${target.value}`, glob: -1 }, "paths", walk);
   }
+  walk.seen.linked = true;
   return true;
 }
 
@@ -86,6 +87,12 @@ function judgeLocal(name: string, args: Arg[], options: RegExp, walk: Walk, list
   const tool = args[from];
   walk.seen.changes = true;
   if (tool === undefined || !args.slice(0, from).every((arg) => options.test(arg.value))) return false;
+  // These never download.
+  const stays = / exec$/.test(name) || args.slice(0, from).some((arg) => /^--no(?:-install)?$/.test(arg.value));
+  if (stays) {
+    walk.run(args.slice(from), null, walk, "process");
+    return true;
+  }
   const { realpath, workspace } = walk.place;
   const folder = normalise("/", workspace);
   const installed =

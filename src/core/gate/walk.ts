@@ -18,6 +18,7 @@ import {
   parseScript,
   type SyntaxNode,
 } from "./parse.ts";
+import { judgePath } from "./judge-path.ts";
 import { inputOf, judgeRedirects, noteWritten, writesOutput } from "./redirects.ts";
 import { copyScope, mergeScopes } from "./scope.ts";
 import { isShell } from "./shells.ts";
@@ -119,6 +120,7 @@ function visitCompound(node: SyntaxNode, walk: Walk): Printed | null {
     case "Select":
       return inLoop(node, walk, () => {
         const words = node.wordlist?.flatMap((word) => readWord(word, walk)) ?? walk.scope.positional ?? [kindArg("free", "$@")];
+        for (const word of words) if (word.glob >= 0) judgePath(word, "names", walk);
         forgetVariable(node.name.value, walk);
         walk.scope.vars.set(node.name.value, loopValues(words, walk));
         if (node.type === "Select") ask(walk, "dynamic", "the line asks which way to go on with `select`");

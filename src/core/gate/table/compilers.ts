@@ -32,8 +32,9 @@ export const COMPILERS: Listed[] = [
     writes: true,
     never: /^@/,
     must: "-version --version -proc:none -d -cp -g -classpath -Xlint",
+    harmless: true,
   },
-  { names: "javac", options: "", operands: "paths", writes: true, never: /^@/ },
+  { names: "javac", options: "", operands: "paths", writes: true, never: /^@/, harmless: true },
   { names: "java", options: "-version --version -fullversion", operands: "none", must: "-version --version -fullversion", single: true },
   { names: "java, jshell, groovy, scala, kotlin, clj, clojure", asks: ["interp", "runs code that the gate does not read"] },
   {

@@ -10,7 +10,10 @@ export const GIT_CHANGES: Listed[] = [
       "-A -u -v -n -f -N -p --all --update --verbose --dry-run --force --intent-to-add --no-all --renormalize --refresh --chmod= --sparse --pathspec-from-file=path",
     operands: "names",
     writes: true,
-    when: [["interp", "-p", "asks back in a terminal"]],
+    when: [
+      ["interp", "-p", "asks back in a terminal"],
+      ["perms", "--chmod", "changes who may run a file"],
+    ],
   },
   {
     names: "git commit",
