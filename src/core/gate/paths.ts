@@ -44,6 +44,7 @@ export function isInside(place: Place, cwd: string, path: string, seen: Looks): 
   const workspace = normalise("/", place.workspace);
   // The way up leads out of the workspace also where that lies in /tmp.
   if (!path.startsWith("/") && within(normalise("/", cwd), workspace) && !within(text, workspace)) return false;
+  if (path.includes("/..") && path.startsWith(`${workspace}/`) && !within(text, workspace)) return false;
   const roots = [workspace, "/tmp"];
   if (!roots.some((root) => within(text, root))) return false;
   if (place.realpath === undefined) return true;
