@@ -63,6 +63,7 @@ export async function openSandbox(config: Config, list: { name: string; path: st
 }
 
 async function measureEvery(everyMs: number, opened: OpenSandbox, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
+  await opened.sandbox.tidy(LIMITS.retention);
   // The first time was before the start.
   await deps.clock.sleep(everyMs, signal);
   await every(() => measureAgain(opened, deps.trace), everyMs, deps, signal);
@@ -72,7 +73,7 @@ async function measureEvery(everyMs: number, opened: OpenSandbox, deps: IntakeDe
 export async function measureAgain({ sandbox, workspaces }: OpenSandbox, trace: Trace): Promise<void> {
   for (const [name, place] of workspaces) {
     const { ok, badge, problems } = await sandbox.selfTest(place.path);
-    place.badge = badge;
+    if (ok) place.badge = badge;
     if (ok) delete place.closed;
     else place.closed = problems.join(" ");
     if (!ok) trace.error("sandbox-failed", { workspace: name, problems });

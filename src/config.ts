@@ -152,8 +152,9 @@ function readText(file: string): string | null {
 }
 
 /** Variables that other programs keep secrets in, by their names; a path or a short word there is none. */
-const SECRET_NAME = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|PRIVATE)_?KEY)$/i;
-const NO_SECRET = /^(?:\/.*|[a-z]{1,15})$/i;
+const SECRET_NAME =
+  /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:^|_)(?:PASS|DSN)|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|SECRET)_?KEY)$/i;
+const NO_SECRET = /^(?:\/[\w.-]*\/.*|[a-z]{1,7})$/i;
 
 function secretsOf(values: Values, list: Workspace[], env: Env): string[] {
   const { password } = new URL(values.REDIS_URL);

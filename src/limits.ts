@@ -71,6 +71,8 @@ export const LIMITS = {
   inspectWork: 5,
   inspectKept: 100,
   inspectTold: 10,
+  /** After a stop: how long that look may wait for a workspace that somebody else has by now. */
+  stoppedLook: 1 * second,
   /** How often the sandbox is measured again, and folders of conversations that are long over are looked for. */
   selfTestEvery: 1 * hour,
   retention: 30 * 24 * hour,

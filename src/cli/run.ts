@@ -52,14 +52,18 @@ export async function runCommand(args: string[]): Promise<number> {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
     const run = new TerminalRun(log, values.json, redactor(config.secrets));
     const hands = await buildHands({ config, log, trace, access: accessTo(name), ...sandbox, appended: () => run.show() });
-    return await run.converse(task, approve, hands, signal);
+    try {
+      return await run.converse(task, approve, hands, signal);
+    } finally {
+      await sandbox.sandbox.dispose(run.thread.key);
+    }
   } finally {
     await sandbox.sandbox.close();
   }
 }
 
 class TerminalRun {
-  private readonly thread: Thread;
+  readonly thread: Thread;
   private readonly log: Hands["log"];
   private readonly json: boolean;
   private readonly redact: Redact;

@@ -4,7 +4,7 @@ import { boundOf, settingOf } from "./bound.ts";
 import { ended, findAct, refusal } from "./call.ts";
 import { type CallState, openRun } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
-import { asDeckhandError } from "./errors.ts";
+import { asDeckhandError, DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { boundWhole, type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
 import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
@@ -25,21 +25,32 @@ export async function runCall(
 ): Promise<NewEntry[]> {
   const found = findAct(call.call, hands);
   if ("problem" in found) return [ended(call.call.id, "refused", found.problem, found.why)];
-  const closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed;
-  if (closed !== undefined) return [ended(call.call.id, "refused", `Not run: ${closed}`, "sandbox")];
   const start = starting(call, found, session, hands, signal);
   const at = { ...specOf(call, found, session, hands), sandbox: hands.sandbox };
   const result = await found.tool.run(found.act, at, { signal: stopped, ready: start.ready });
+  // Asked in the very moment in which it ended, it may still be writing.
+  await start.asked;
   if (start.failed) throw start.failed.thrown;
   await session.refresh();
-  const why = start.changed ? "changed" : session.state.stop && !start.went ? "cancelled" : null;
+  const { stop } = session.state;
   const parent = openRun(session.state)?.started?.seq;
-  if (why) return [{ ...refusal(call, why, session, hands, session.state.stop?.by), ...(parent === undefined ? {} : { parent }) }];
+  const why = start.changed ? "changed" : stop && !start.went ? "cancelled" : null;
+  if (why) return [{ ...refusal(call, why, session, hands, stop?.by), ...(parent === undefined ? {} : { parent }) }];
+  if (parent === undefined && start.closed !== null) return [ended(call.call.id, "refused", `Not run: ${start.closed}`, "sandbox")];
+  // Nothing was started: whoever goes on runs it.
+  if (parent === undefined && signal.aborted) return [];
+  if (parent === undefined && result.how !== "refused") {
+    return [ended(call.call.id, "refused", new DeckhandError("SANDBOX_RUNNER", "before the command began").line(), "sandbox")];
+  }
   return [await resultEntry(call, result, session, hands, signal)];
 }
 
 interface Starting {
   ready: () => Promise<boolean>;
+  /** Its answer, once it was asked. */
+  asked: Promise<boolean> | null;
+  /** Why nothing runs in this workspace now. */
+  closed: string | null;
   /** It was let go. */
   went: boolean;
   changed: boolean;
@@ -48,9 +59,16 @@ interface Starting {
 }
 
 function starting(call: CallState, found: Found, session: Session, hands: Hands, signal: AbortSignal): Starting {
-  const start: Starting = { ready, went: false, changed: false, failed: null };
-  async function ready(): Promise<boolean> {
+  const start: Starting = { ready, asked: null, closed: null, went: false, changed: false, failed: null };
+  function ready(): Promise<boolean> {
+    start.asked = begin();
+    return start.asked;
+  }
+  async function begin(): Promise<boolean> {
     try {
+      // Looked at now: the wait for the workspace may have been long.
+      start.closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed ?? null;
+      if (start.closed !== null) return false;
       const place = await placeNow(session, hands, signal);
       const bound = await boundWhole(found, call, session, hands, place);
       const digest = hands.ids.digest(boundText(bound));

@@ -9,7 +9,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { folderOf } from "./folders.ts";
 import { lacks } from "./grants.ts";
 import { type Guarded, guarded } from "./guard.ts";
-import { keeper } from "./keeper.ts";
+import { insideBwrap, keeper } from "./keeper.ts";
 import { commandEnv } from "./launch.ts";
 import { HELD, probe } from "./probes.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -21,7 +21,7 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
   const groups = openCgroups();
   const common = commonParts(options);
   const runs = createRun<Guarded>(options, (...run) => plan(...run));
-  const keep = keeper(options, runs.errand, common);
+  const keep = keeper(options, insideBwrap(runs.errand, common));
   const plan = planner(options, common, keep, "fresh" in groups ? groups : null);
   const { run, raw, left, userOf, close } = runs;
   return {

@@ -15,7 +15,7 @@ type Run = Runs<Guarded>["run"];
 /**
  * A command that may write is looked at from both sides: what later runs by itself is read-only for one that nobody
  * approved, and what is new of that kind afterwards is told. In this process one at a time, so that what was seen
- * before still holds; other processes wait at the lock.
+ * before still holds; a command of another worker may come between the look and the run.
  */
 export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, options: RunOptions) => Promise<RunResult> {
   const inLine = lines();
@@ -47,14 +47,16 @@ export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, op
     if (why !== null) return refused(new DeckhandError("WORKSPACE_LINKS", why));
     const result = await run(spec, options, { protect: contained ? protectedPaths(before) : [] });
     if (result.how === "refused") return result;
-    const noticed = [...(result.noticed ?? []), ...(await lookAfter(spec, before))];
+    const noticed = [...(result.noticed ?? []), ...(await lookAfter(spec, before, signal.aborted))];
     return noticed.length === 0 ? result : { ...result, noticed };
   }
 
-  /** In any case, also when the command was stopped. */
-  async function lookAfter(spec: RunSpec, before: Inspection): Promise<string[]> {
+  /** In any case; but whoever stopped the command does not wait for others who have the workspace meanwhile. */
+  async function lookAfter(spec: RunSpec, before: Inspection, stopped: boolean): Promise<string[]> {
+    const limit = stopped ? AbortSignal.timeout(LIMITS.stoppedLook) : new AbortController().signal;
     try {
-      return changesThatRun(before, await inspect(spec, new AbortController().signal));
+      const after = await inspect(spec, limit);
+      return limit.aborted ? ["what it left that runs by itself later was not looked at: it was stopped"] : changesThatRun(before, after);
     } catch (thrown) {
       return [`what it left that runs by itself later could not be looked at: ${asDeckhandError(thrown).what}`];
     }
@@ -63,9 +65,34 @@ export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, op
   return async (spec, options) => {
     if (spec.reach === "read" || spec.reach === "probe") return await run(spec, options, { protect: [] });
     runs += 1;
-    const turn = inLine(spec.workspace, String(runs), async () => (options.signal.aborted ? NOT_BEGUN : await around(spec, options)));
-    return await turn;
+    return await inTurn(
+      options.signal,
+      (act) => inLine(spec.workspace, String(runs), act),
+      () => around(spec, options),
+    );
   };
 }
 
 const NOT_BEGUN: RunResult = { how: "cancelled", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 };
+
+/** A stop ends the wait at once, not when its turn comes. */
+async function inTurn(
+  signal: AbortSignal,
+  line: (act: () => Promise<RunResult>) => Promise<RunResult>,
+  act: () => Promise<RunResult>,
+): Promise<RunResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
+  let begun = false;
+  const stop = (): void => void (begun || resolve(NOT_BEGUN));
+  signal.addEventListener("abort", stop, { once: true });
+  line(async () => {
+    if (signal.aborted) return NOT_BEGUN;
+    begun = true;
+    return await act();
+  }).then(resolve, reject);
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

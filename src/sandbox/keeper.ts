@@ -30,18 +30,8 @@ const EMPTY = "chmod -R u+rwx . 2>/dev/null; find . -xdev -mindepth 1 -delete";
  * Looks after the folders that conversations keep. What the run user wrote is only ever touched inside a sandbox, as
  * that user: links in there lead nowhere.
  */
-export function keeper(options: SandboxOptions, errand: Runs<unknown>["errand"], common: Common): Keeper {
+export function keeper(options: SandboxOptions, inside: Inside): Keeper {
   const attempt = attempts(options);
-  const inside: Inside = async (folder, user, command) => {
-    const start = bwrapArgs({
-      ...{ enter: [], user, etc: common.etc(user), cwd: INSIDE, env: commandEnv("/tmp"), secrets: null, prelude: "" },
-      ...{ binds: [{ from: folder, to: INSIDE, writable: true }], command, carry: null },
-    });
-    const planned = { ...common.job(), ...start, lock: null, opens: [], secretArgs: [] };
-    const { printed } = await errand({ user, planned, timeoutMs: LIMITS.commandTimeMax });
-    return new TextDecoder().decode(printed.first);
-  };
-
   async function scrub(folder: string, user: RunUser): Promise<void> {
     await attempt("scrub", async () => {
       // Its owner may have closed it; the folder that holds it is ours, so this is it and no link.
@@ -67,7 +57,10 @@ export function keeper(options: SandboxOptions, errand: Runs<unknown>["errand"],
     tidy: async (olderThanMs) => {
       await attempt("tidy", async () => {
         const old = Date.now() - olderThanMs;
-        for (const { base, user } of keptFolders(options.stateDir)) if (statSync(base).mtimeMs < old) await remove(base, user);
+        for (const { base, user } of keptFolders(options.stateDir)) {
+          if (statSync(base).mtimeMs < old) await remove(base, user);
+          else for (const home of staleHomes(base)) await scrub(home, user);
+        }
         tidyOwn(options.stateDir);
       });
     },
@@ -85,13 +78,25 @@ function attempts({ warn = () => {} }: SandboxOptions): Attempt {
   };
 }
 
+/** Homes of single runs whose worker died before it could remove them. */
+function staleHomes(base: string): string[] {
+  const old = Date.now() - LIMITS.spoolTime;
+  return readdirSync(base)
+    .filter((name) => name.startsWith("home-"))
+    .map((name) => join(base, name))
+    .filter((home) => statSync(home).mtimeMs < old);
+}
+
 /** What workers that are gone left of their own: pipes and sockets, and output that nobody asked for in time. */
 function tidyOwn(stateDir: string): void {
+  const old = Date.now() - LIMITS.spoolTime;
   for (const name of readdirSync(join(stateDir, "run"))) {
     const pid = /^r-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(stateDir, "run", name), { recursive: true, force: true });
+    const folder = join(stateDir, "run", name);
+    // A worker in another container has a number that says nothing here.
+    const idle = statSync(folder).mtimeMs < old;
+    if (idle && pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(folder, { recursive: true, force: true });
   }
-  const old = Date.now() - LIMITS.spoolTime;
   for (const folder of ["spool", "net"]) {
     for (const name of readdirSync(join(stateDir, folder))) {
       const file = join(stateDir, folder, name);
@@ -99,4 +104,22 @@ function tidyOwn(stateDir: string): void {
       if (stat !== undefined && stat.mtimeMs < old) rmSync(file, { force: true });
     }
   }
+}
+
+/** `Inside` by bubblewrap. */
+export function insideBwrap(errand: Runs<unknown>["errand"], common: Common): Inside {
+  return async (folder, user, command) => {
+    const start = bwrapArgs({
+      ...{ enter: [], user, etc: common.etc(user), cwd: INSIDE, env: commandEnv("/tmp"), secrets: null, prelude: "" },
+      ...{ binds: [{ from: folder, to: INSIDE, writable: true }], command, carry: null },
+    });
+    return await done(errand, { ...common.job(), ...start, lock: null, opens: [], secretArgs: [] }, user);
+  };
+}
+
+/** What an errand printed. Rejects when it did not come to its end. */
+export async function done(errand: Runs<unknown>["errand"], planned: Planned, user: RunUser): Promise<string> {
+  const { how, words, printed } = await errand({ user, planned, timeoutMs: LIMITS.commandTimeMax });
+  if (how !== "exited") throw new Error(`${how} ${words.trim()}`);
+  return new TextDecoder().decode(printed.first);
 }

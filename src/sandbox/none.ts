@@ -5,6 +5,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
 import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
+import { done, keeper } from "./keeper.ts";
 import { createRun, type Planned } from "./provider.ts";
 import { checkWorkspace } from "./workspace.ts";
 
@@ -12,6 +13,8 @@ import { checkWorkspace } from "./workspace.ts";
 const BADGE = "NOT SANDBOXED";
 
 const WALLS: Walls = { files: LIMITS.commandFiles, processes: null, fileSize: null, memory: null, cpu: null };
+
+const BARE = { as: null, cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 
 /**
  * Commands with the run user's rights on the host and nothing else between: never as root, with a bare environment,
@@ -23,16 +26,7 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     const { home } = conversationFolders(options.stateDir, spec.conversation, user);
     const lock = { file: lockFile(options.stateDir, spec.workspace, user), shared: false };
     const argv = [...launcher(user), "env", "-C", spec.cwd, ...supervised(spec.command, WALLS)];
-    return {
-      argv,
-      as: null,
-      lock: spec.reach === "probe" ? null : lock,
-      env: commandEnv(home, spec.reach === "approved"),
-      cwd: "/",
-      seccomp: null,
-      opens: [],
-      secretArgs: [],
-    };
+    return { ...BARE, argv, lock: spec.reach === "probe" ? null : lock, env: commandEnv(home, spec.reach === "approved") };
   }
 
   async function selfTest(workspace: string): Promise<SandboxReport> {
@@ -45,6 +39,10 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
   }
 
   const runs = createRun<null>(options, plan);
+  const keep = keeper(options, async (folder, user, command) => {
+    const argv = [...launcher(user), "env", "-C", folder, ...supervised(command, WALLS)];
+    return await done(runs.errand, { ...BARE, argv, lock: null, env: commandEnv(folder) }, user);
+  });
   return {
     name: "none",
     run: (spec, how) => runs.run(spec, how, null),
@@ -54,8 +52,8 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     lacks: () => null,
     fingerprint: (workspace, files) => fingerprint((spec, how) => runs.run(spec, how, null), workspace, files),
     left: runs.left,
-    dispose: async () => {},
-    tidy: async () => {},
+    dispose: keep.dispose,
+    tidy: keep.tidy,
     close: runs.close,
   };
 }

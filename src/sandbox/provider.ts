@@ -125,6 +125,7 @@ interface Users {
 /** The slow checks are made once for a folder as it is; whoever changes its owner or mode has it checked again. */
 function rememberUsers(options: SandboxOptions): Users {
   const users = new Map<string, RunUser>();
+  const byPath = new Map<string, RunUser>();
   const keyOf = (workspace: string): string => {
     const { dev, ino, uid, gid, mode } = checkPlace(workspace, options);
     return [workspace, dev, ino, uid, gid, mode].join(" ");
@@ -137,9 +138,10 @@ function rememberUsers(options: SandboxOptions): Users {
       const checked = await checkWorkspace(workspace, options);
       if (!checked.ok) throw checked.error;
       users.set(key, checked.user);
+      byPath.set(workspace, checked.user);
       return checked.user;
     },
-    known: (workspace) => users.get(keyOf(workspace)) ?? null,
+    known: (workspace) => byPath.get(workspace) ?? null,
   };
 }
 

@@ -91,7 +91,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     ])("by %s ends a run within a second and says what was stopped", async (way, channel) => {
       const said = await run("sleep", channel);
       const status = await said.shows(new RegExp(`Running: ${SLEEP}[\\s\\S]*\\[ Stop \\]`));
-      await deck.stage.waitFor(() => processesWith(SLEEP).length > 0);
+      await expect.poll(async () => (await said.entries()).at(-1)?.type, { timeout: 20_000 }).toBe("run-started");
       if (way === "the word") await deck.say("stop", { channel, thread: said.root, user: "U2" });
       else await deck.stage.press({ channel, root: said.root, ts: status.ts, action: "stop", user: "U2" });
       await deck.stage.waitFor(() => processesWith(SLEEP).length === 0);

@@ -115,6 +115,7 @@ async function playOn(play: Play, word: string): Promise<void> {
   await play.until("final", 2);
   await play.say(`wait ${word}`);
   await play.said.shows(/Running: sleep 31/);
+  await expect.poll(async () => (await play.said.entries().catch(() => [])).at(-1)?.type, { timeout: 20_000 }).toBe("run-started");
   await play.say("stop");
   await play.said.shows(/Stopped by Ann\. Ended: `sleep 31`\./);
 }
