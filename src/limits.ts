@@ -40,6 +40,8 @@ export const LIMITS = {
   outputDrain: 250,
   /** After a stop: when the gentle way has not ended everything, the process group goes too. */
   stopGrace: 500,
+  /** How long what stands around a command may take to be set up (milliseconds are usual); it holds the workspace meanwhile. */
+  commandSetUp: 30 * second,
 
   /** Walls of one command: processes, open files, bytes of one file, bytes of memory of one process, seconds of CPU, bytes of shared memory. */
   commandProcesses: 256,

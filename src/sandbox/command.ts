@@ -9,10 +9,16 @@ import { LIMITS } from "../limits.ts";
 import { type Capture, capture, liveFeed } from "./capture.ts";
 import { READY } from "./launch.ts";
 import type { Claim } from "./lock.ts";
-import type { Ended, Job } from "./messages.ts";
+import { type Ended, type Job, RUNNER_DIED } from "./messages.ts";
 import { startOf } from "./orphans.ts";
 import type { OutputPipe } from "./pipes.ts";
 import { startJob } from "./start.ts";
+
+/** How long the end of what is inside is waited for; beyond it the kernel does not let go of something. */
+const ENDING_MS = 5000;
+const SLOW = `it was not set up within ${LIMITS.commandSetUp / 1000} seconds`;
+/** Node's words for a tool that is not there or may not be used: about the machine, not about us. */
+const TOOL = /^spawn.* E(?:NOENT|ACCES|PERM)$/;
 
 /** One command's life in the runner. */
 export interface Command {
@@ -51,6 +57,8 @@ interface Life {
   ready: boolean;
   /** The first process inside the sandbox; its death takes all others along. */
   inner: number | null;
+  /** When that one was started, as startOf gives it. */
+  born: string | null;
   /** When the command itself was let go. */
   went: number | null;
   left: boolean;
@@ -70,7 +78,7 @@ export function startCommand(
 ): Command {
   const life: Life = {
     ...{ job, spool, output: null, hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
-    ...{ reason: null, ready: false, inner: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
+    ...{ reason: null, ready: false, inner: null, born: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
   };
   const allow = () => {
     life.allowed = true;
@@ -87,17 +95,17 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
       life.locked = yes;
       stand(life);
     });
-    locked?.catch((thrown: unknown) => giveUp(life, messageOf(thrown)));
+    locked?.catch((thrown: unknown) => giveUp(life, wordsOf(thrown)));
     // What it may not change is mounted as it stands then: nobody may write any more.
     if (alone) await locked;
     if (life.reason !== null) return verdict(life);
     const { child, pipe } = (life.started = begin(job, newPipe()));
     const failure = await follow(life, child, pipe);
     if (failure !== null) return refusal(failure);
-    await gone(life.inner);
-    return verdict(life);
+    const ended = (await gone(life)) ? {} : ({ how: "interrupted", exit: null } as const);
+    return { ...verdict(life), ...ended };
   } catch (thrown) {
-    return refusal(messageOf(thrown));
+    return refusal(wordsOf(thrown));
   } finally {
     claim?.release();
   }
@@ -124,13 +132,14 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
       if (captured.total() > life.job.floodBytes) stop(life, "flood");
     }, done);
   });
+  life.timers.push(setTimeout(() => isSetUp(life) || giveUp(life, `${life.words}\n${SLOW}`), LIMITS.commandSetUp));
   // Bubblewrap ends by itself before it has said what is in it.
   if (child.pid !== undefined && life.job.seccomp === null) life.hear.alive([child.pid]);
   // The supervisor may be gone before it is told to go.
   child.stdin?.on("error", () => {});
   child.stderr?.on("data", (data) => hearWords(life, String(data)));
   (child.stdio[4] as Readable | undefined)?.on("data", (data) => hearStatus(life, child, String(data)));
-  const failed = new Promise<string>((done) => child.once("error", (error) => done(error.message)));
+  const failed = new Promise<string>((done) => child.once("error", (error) => done(wordsOf(error))));
   child.once("exit", () => leave(life, child, pipe));
   const closed = new Promise<null>((done) => child.once("close", () => done(null)));
 
@@ -142,9 +151,10 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
   return failure;
 }
 
-/** Without its lock it does not run. */
+/** Without its lock, or with what stands around it half done, it does not run. */
 function giveUp(life: Life, words: string): void {
   life.words = words;
+  if (life.inner !== null) kill(life.inner);
   if (life.started?.child.pid !== undefined) kill(-life.started.child.pid);
 }
 
@@ -161,14 +171,19 @@ function hearStatus(life: Life, child: ChildProcess, data: string): void {
   if (status !== undefined) life.status = Number(status);
   if (inner === undefined || life.inner !== null) return;
   life.inner = Number(inner);
+  life.born = startOf(life.inner);
   life.hear.alive([child.pid as number, life.inner]);
   life.claim?.mark(life.inner);
   if (life.reason !== null) kill(life.inner);
   stand(life);
 }
 
+function isSetUp(life: Life): boolean {
+  return life.ready && (life.job.seccomp === null || life.inner !== null);
+}
+
 function stands(life: Life): boolean {
-  return life.locked && life.ready && (life.job.seccomp === null || life.inner !== null) && life.reason === null;
+  return life.locked && isSetUp(life) && life.reason === null;
 }
 
 function stand(life: Life): void {
@@ -225,10 +240,14 @@ function total({ output }: Life): number {
   return output?.captured.total() ?? 0;
 }
 
-/** With the first process inside everything inside has ended. It may be a moment behind when the one outside was ended first. */
-async function gone(inner: number | null): Promise<void> {
-  for (const until = performance.now() + LIMITS.stopGrace; inner !== null && performance.now() < until && startOf(inner) !== null; )
-    await wait(2);
+/**
+ * With the first process inside everything inside has ended. It may be a moment behind when the one outside was ended
+ * first. False when it does not end.
+ */
+async function gone({ inner, born }: Life): Promise<boolean> {
+  if (inner === null || born === null) return true;
+  for (const until = performance.now() + ENDING_MS; startOf(inner) === born; await wait(2)) if (performance.now() > until) return false;
+  return true;
 }
 
 function verdict(life: Life): Ended {
@@ -244,6 +263,13 @@ function verdict(life: Life): Ended {
   const exit = life.job.seccomp === null ? own : life.status;
   // Somebody ended the sandbox itself (the kernel when memory ran out): how the command fared is unknown.
   return exit === null ? { ...ended, how: "interrupted", exit } : { ...ended, how: "exited", exit };
+}
+
+/** What we ourselves threw says so; the rest is for whoever knows what tools say. */
+function wordsOf(thrown: unknown): string {
+  const words = messageOf(thrown);
+  const { code } = thrown as NodeJS.ErrnoException;
+  return code === undefined || TOOL.test(words) ? words : `${RUNNER_DIED} ${words}`;
 }
 
 /** Nothing was started; why, in the words of what kept it. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { DeckhandError } from "../core/errors.ts";
 
 /** A folder of the PATH that the run user cannot open, in which it may be, looks like a program that may not be run. */
-const NO_PROGRAM = /(?:spawn|failed to execute|execvp|exec:) ([\w/.-]+):? (?:ENOENT|No such file|not found|EACCES|Permission denied)/;
+const NO_PROGRAM =
+  /(?:spawn(?:Sync)?|failed to execute|execvp|exec:) ([\w/.-]+):? (?:ENOENT|No such file|not found|EACCES|Permission denied)/;
 const NO_NAMESPACE = /namespace|[ug]id map|RTM_NEW|capset|(?:mount|slave|pivot_root)\b.*(?:Permission denied|Operation not permitted)/i;
 /** What AppArmor takes from a process in a namespace of its own; the namespace itself it lets it have. */
 const POWERLESS = /[ug]id map|RTM_NEW|capset|Permission denied/i;

@@ -4,6 +4,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Lock } from "./launch.ts";
+import { RUNNER_DIED } from "./messages.ts";
 import { startOf } from "./orphans.ts";
 
 /** How long a lock of readers is kept after the last one, for the next; and for how long readers may join it at all. */
@@ -12,7 +13,14 @@ const JOIN_MS = 1000;
 
 /** How long the last command's end is waited for, when its runner died before it; the kernel needs milliseconds. */
 const ENDING_MS = 5000;
+/**
+ * What is written in the file: a process that the next one waits for, and who waits to write. Each begins with a process
+ * and its start, and holds while that process is there.
+ */
 const MARK_BYTES = 40;
+const MARK = { left: 0, turn: MARK_BYTES };
+/** How often one that waits to write looks whether its name is up, and readers whether it still is. */
+const LOOK_MS = 20;
 
 /** A command's part in a lock. */
 export interface Claim {
@@ -58,7 +66,8 @@ export function lockKeeper(): (lock: Lock) => Claim {
 
   function join(file: string): Readers {
     const known = readers.get(file);
-    if (known !== undefined && !old(known)) return known;
+    // Who waits to write would wait for ever if more and more joined.
+    if (known !== undefined && !old(known) && (known.since === null || !writers.has(file))) return known;
     const group: Readers = { taking: take({ file, shared: true }), count: 0, since: null, timer: null };
     group.taking.held.then(
       () => (group.since = performance.now()),
@@ -129,6 +138,7 @@ function claim(taken: Promise<boolean>, mark: (pid: number) => void, giveBack: (
 function take({ file, shared }: Lock): Taking {
   const how = shared ? "-s" : "-x";
   let fd: number | null = null;
+  const turn = turnstile(() => fd);
   let child: ChildProcess | null = null;
 
   function tool(words: string[], wait: boolean): Promise<number | null> {
@@ -144,32 +154,81 @@ function take({ file, shared }: Lock): Taking {
 
   async function held(): Promise<boolean> {
     fd = openSync(file, "r+");
+    if (shared) await turn.pass();
+    if (fd === null) return false;
     // Most of the time nobody is in the way.
     let code = await tool(["flock", "-n", how, "3"], false);
-    if (code !== 0 && fd !== null) code = await tool(waiting(how), true);
+    if (code !== 0 && fd !== null) code = await inLine();
     child = null;
-    for (const until = performance.now() + ENDING_MS; fd !== null && isMarked(fd); await wait(5)) {
-      if (performance.now() > until) throw new Error("flock: what an earlier command left does not end");
+    for (const until = performance.now() + ENDING_MS; fd !== null && holds(read(fd, MARK.left)); await wait(5)) {
+      if (performance.now() > until) throw new Error(`${RUNNER_DIED} what an earlier command left does not end`);
     }
     return fd !== null;
+  }
+
+  async function inLine(): Promise<number | null> {
+    const asking = shared ? undefined : turn.ask();
+    try {
+      return await tool(waiting(how), true);
+    } finally {
+      clearInterval(asking);
+      turn.takeBack();
+    }
   }
 
   return {
     held: held(),
     mark: (pid) => {
-      if (fd !== null) writeSync(fd, `${pid} ${startOf(pid)}`.padEnd(MARK_BYTES), 0);
+      if (fd !== null) write(fd, MARK.left, `${pid} ${startOf(pid)}`);
     },
     end: () => {
       child?.kill("SIGKILL");
+      turn.takeBack();
       if (fd !== null) closeSync(fd);
       fd = null;
     },
   };
 }
 
-function isMarked(fd: number): boolean {
+let names = 0;
+
+/** Who waits to write goes before readers that come later, in whatever worker they are. */
+function turnstile(open: () => number | null): { pass(): Promise<void>; ask(): NodeJS.Timeout; takeBack(): void } {
+  const name = `${process.pid} ${startOf(process.pid)} ${++names}`;
+  const up = (fd: number | null): string => (fd === null ? "" : read(fd, MARK.turn));
+  const ask = () => {
+    const fd = open();
+    if (fd !== null && !holds(up(fd))) write(fd, MARK.turn, name);
+  };
+  return {
+    /** For the one whose name is up now, and no other: so readers have their turn, too. */
+    pass: async () => {
+      const first = up(open());
+      while (holds(first) && up(open()) === first) await wait(LOOK_MS);
+    },
+    ask: () => {
+      ask();
+      return setInterval(ask, LOOK_MS);
+    },
+    takeBack: () => {
+      const fd = open();
+      if (fd !== null && up(fd) === name) write(fd, MARK.turn, "");
+    },
+  };
+}
+
+function read(fd: number, at: number): string {
   const bytes = Buffer.alloc(MARK_BYTES);
-  const [, pid, start] = /^(\d+) (\d+)/.exec(bytes.toString("latin1", 0, readSync(fd, bytes, 0, MARK_BYTES, 0))) ?? [];
+  return bytes.toString("latin1", 0, readSync(fd, bytes, 0, MARK_BYTES, at)).trimEnd();
+}
+
+function write(fd: number, at: number, words: string): void {
+  writeSync(fd, words.padEnd(MARK_BYTES), at);
+}
+
+/** Whether the process of a mark is still there. */
+function holds(mark: string): boolean {
+  const [, pid, start] = /^(\d+) (\d+)/.exec(mark) ?? [];
   return pid !== undefined && startOf(Number(pid)) === start;
 }
 

@@ -4,6 +4,9 @@ import type { Lock } from "./launch.ts";
 /** Begins the words of a call whose workspace was not where it was when it was checked. */
 export const MOVED = "it now leads to";
 
+/** Begins the words of a call that failed by the runner itself, not by a tool or the workspace. */
+export const RUNNER_DIED = "runner:";
+
 /** A runner that had to compile itself ends with this code, once: the one that is started with this word stays. */
 export const AGAIN = { exit: 75, word: "again" };
 

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chownSync, closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { RUNNER_DIED } from "./messages.ts";
 
 /** Made at once: one process for so many commands. When fewer are left, the next ones are made on the side. */
 const BATCH = 16;
@@ -27,17 +28,17 @@ export function pipeMaker(folder: string): (owner: { uid: number; gid: number } 
   let made = 0;
   let making = false;
 
-  const batch = (): string[] => Array.from({ length: BATCH }, () => `pipe-${made++}`);
+  const batch = (): string[] => Array.from({ length: BATCH }, () => join(folder, `pipe-${made++}`));
 
   function make(names: string[]): void {
-    const result = spawnSync("mkfifo", ["-m", "600", ...names], { cwd: folder, encoding: "utf8" });
-    if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr.trim());
+    const result = spawnSync("mkfifo", ["-m", "600", ...names], { encoding: "utf8" });
+    if (result.status !== 0) throw result.error ?? new Error(`${RUNNER_DIED} ${result.stderr.trim()}`);
     ready.push(...names);
   }
 
   function makeAhead(names: string[]): void {
     making = true;
-    const child = spawn("mkfifo", ["-m", "600", ...names], { cwd: folder, stdio: "ignore" });
+    const child = spawn("mkfifo", ["-m", "600", ...names], { stdio: "ignore" });
     // Whoever finds none makes them, and tells what is in the way.
     child.once("error", () => (making = false));
     child.once("exit", (code) => {
@@ -49,7 +50,7 @@ export function pipeMaker(folder: string): (owner: { uid: number; gid: number } 
   return (owner) => {
     if (ready.length === 0) make(batch());
     if (ready.length <= BATCH && !making) makeAhead(batch());
-    const path = join(folder, ready.pop() as string);
+    const path = ready.pop() as string;
     if (owner !== null) chownSync(path, owner.uid, owner.gid);
     // Reading first and without waiting: opening a pipe to write waits for a reader.
     const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -89,6 +89,7 @@ async function attempt(workspace: string, options: SandboxOptions, run: Sandbox[
     };
     const result = await run(spec, { signal: new AbortController().signal });
     if (result.why !== undefined) return [result.why];
+    if (result.how !== "exited") return [new DeckhandError("SANDBOX_RUNNER", `the test did not finish (${result.how})`).line()];
     const lines = result.output.text.split("\n");
     const open = Object.keys(probes).filter((_, index) => !lines.includes(`${index} held`));
     return open.map((what) => new DeckhandError("SANDBOX_LEAKS", `a command in it ${what}`).line());

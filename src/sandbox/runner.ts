@@ -6,13 +6,14 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
 import { orphans } from "./orphans.ts";
-import { AGAIN, type Ended, type FromRunner, type Job, type ToRunner } from "./messages.ts";
+import { AGAIN, type Ended, type FromRunner, type Job, RUNNER_DIED, type ToRunner } from "./messages.ts";
+
+export { RUNNER_DIED };
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
 const LEFTOVERS_MS = 2000;
-
-/** Begins the words of a call whose runner ended before it could start anything. */
-export const RUNNER_DIED = "runner:";
+/** A runner that has not ended a command so long after it was told to does not work: longer than the runner waits for what a command left. */
+const STOP_MS = 10_000;
 
 /** The worker's side of the runner. */
 export interface Runner {
@@ -92,7 +93,7 @@ export function createRunner(options: RunnerOptions): Runner {
     }
     const { calls } = runner;
     const id = ++ids;
-    const abort = () => say(runner, { type: "stop", id });
+    const abort = () => stop(runner, id);
     const { promise, resolve: end } = Promise.withResolvers<Ran>();
     calls.set(id, { onChunk, ready, end, ended: promise, spool, pids: [] });
     signal.addEventListener("abort", abort, { once: true });
@@ -110,7 +111,7 @@ export function createRunner(options: RunnerOptions): Runner {
     if (runner === null) return;
     current = null;
     const exited = new Promise<void>((done) => (runner.onGone = done));
-    for (const id of runner.calls.keys()) say(runner, { type: "stop", id });
+    for (const id of runner.calls.keys()) stop(runner, id);
     await Promise.all([...runner.calls.values()].map((call) => call.ended));
     runner.closing = true;
     if (runner.child.connected) runner.child.disconnect();
@@ -189,7 +190,15 @@ function hear(started: Started, message: FromRunner): void {
 
 async function answer(runner: Started, id: number, call: Call): Promise<void> {
   const yes = await call.ready().catch(() => false);
-  say(runner, yes ? { type: "go", id } : { type: "stop", id });
+  if (yes) say(runner, { type: "go", id });
+  else stop(runner, id);
+}
+
+/** With the runner all that it started goes, too. */
+function stop(runner: Started, id: number): void {
+  say(runner, { type: "stop", id });
+  const late = () => void (runner.calls.has(id) && runner.child.kill("SIGKILL"));
+  setTimeout(late, STOP_MS).unref();
 }
 
 /** Ends what a runner left behind, then its calls. */
@@ -211,9 +220,12 @@ async function bury({ folder, calls, up }: Started, why: string): Promise<void> 
 
 /** What it had just started, and not told of. */
 async function endOrphans(folder: string): Promise<void> {
+  const until = Date.now() + LEFTOVERS_MS;
   for (let quiet = 0; quiet < 3; quiet += 1) {
     const found = orphans(dirname(dirname(folder)), folder);
     for (const pid of found) signalTo(pid, "SIGKILL");
+    // One that cannot be ended is not waited for any longer.
+    if (found.length > 0 && Date.now() > until) return;
     if (found.length > 0) quiet = 0;
     await wait(5);
   }

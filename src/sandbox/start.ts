@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { messageOf } from "../core/errors.ts";
 import { type Job, MOVED } from "./messages.ts";
 
 /**
@@ -46,9 +47,20 @@ const O_PATH = 0o10000000;
 
 /** A descriptor cannot be led elsewhere any more: what it says of itself is where it is. */
 function openPlace(path: string): number {
-  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  const fd = openOrMoved(path);
   const real = readlinkSync(`/proc/self/fd/${fd}`);
   if (real === path) return fd;
   closeSync(fd);
   throw new Error(`${MOVED} ${real}`);
+}
+
+function openOrMoved(path: string): number {
+  try {
+    return openSync(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (thrown) {
+    const { code = "" } = thrown as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes(code))
+      throw new Error(`${MOVED} nothing: ${messageOf(thrown)}`, { cause: thrown });
+    throw thrown;
+  }
 }

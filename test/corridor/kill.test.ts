@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
@@ -115,7 +115,8 @@ async function playOn(play: Play, word: string): Promise<void> {
   await play.until("final", 2);
   await play.say(`wait ${word}`);
   await play.said.shows(/Running: sleep 31/);
-  await expect.poll(async () => (await play.said.entries().catch(() => [])).at(-1)?.type, { timeout: 20_000 }).toBe("run-started");
+  const runs = async (): Promise<boolean> => (await play.said.entries()).at(-1)?.type === "run-started";
+  await vi.waitUntil(runs, { timeout: 20_000, interval: 100 });
   await play.say("stop");
   await play.said.shows(/Stopped by Ann\. Ended: `sleep 31`\./);
 }

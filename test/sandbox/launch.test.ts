@@ -1,11 +1,18 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { bwrapArgs, type BwrapPlan } from "../../src/sandbox/bwrap-args.ts";
 import { carrying } from "../../src/sandbox/carry.ts";
+import { type Command, startCommand } from "../../src/sandbox/command.ts";
 import { READY, supervised, type Walls } from "../../src/sandbox/launch.ts";
+import { lockKeeper } from "../../src/sandbox/lock.ts";
+import type { Job } from "../../src/sandbox/messages.ts";
+import { pipeMaker } from "../../src/sandbox/pipes.ts";
+import { meaning } from "../../src/sandbox/provider.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { isRoot, makeWorkspace, processesWith, RUN_UID, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
 
 const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
@@ -112,6 +119,53 @@ it.runIf(isRoot())("neither a command nor what stands around it has a group of w
   expect(new Set(groups)).toEqual(new Set(["bwrap: ", "/bin/sh: ", "/bin/bash: ", "sleep: "]));
   await ended;
   expect(said).toBe(`${RUN_UID}\n\n`);
+});
+
+describe("a job in the runner", () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** Words for a shell in place of bubblewrap. */
+  function started(script: string, changed: Partial<Job> = {}, folder = mkdtempSync(join(place.root, "pipes-"))): Command {
+    const job: Job = {
+      ...{ argv: ["/bin/sh", "-c", script], env: {}, cwd: "/", seccomp: null, opens: [], secretArgs: [], as: null, lock: null },
+      ...{ owner: null, timeoutMs: 60_000, floodBytes: 1000, waits: false, ...changed },
+    };
+    const claim = job.lock === null ? null : lockKeeper()(job.lock);
+    const hear = { alive: () => {}, live: () => {}, ready: () => {} };
+    return startCommand({ job, spool: join(place.root, "spool") }, claim, () => pipeMaker(folder)(null), hear);
+  }
+
+  it("that is not set up in time is ended as refused, with what was said", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const mark = uniqueSleep();
+    const { ended } = started(`echo half done >&2; ${mark}; :`);
+    await vi.waitUntil(() => processesWith(mark).length > 0);
+    vi.advanceTimersByTime(LIMITS.commandSetUp);
+    const { how, words } = await ended;
+    expect(how).toBe("refused");
+    expect(words).toMatch(/half done\nit was not set up within 30 seconds$/);
+    expect(processesWith(mark)).toEqual([]);
+  });
+
+  it("that leaves something inside which does not end is told as interrupted, after a while", async () => {
+    const stays = spawn("sleep", ["600"], { detached: true });
+    const status = `echo '{"child-pid": ${stays.pid} }' >&4; echo ${READY} >&2; read -r go; echo '{"exit-code": 0 }' >&4`;
+    const { how } = await started(status, { seccomp: "/dev/null" }).ended;
+    stays.kill("SIGKILL");
+    expect(how).toBe("interrupted");
+  }, 30_000);
+
+  it.each<[string, Partial<Job>, string | undefined, string]>([
+    ["a path of the workspace that is gone", { opens: ["/nowhere/x"] }, undefined, "WORKSPACE_REFUSED"],
+    ["a lock file that is gone", { lock: { file: "/nowhere/lock", shared: false } }, undefined, "SANDBOX_RUNNER"],
+    ["no place for pipes", {}, "/nowhere", "SANDBOX_RUNNER"],
+    ["a file of ours that is gone", { seccomp: "/nowhere/seccomp" }, undefined, "SANDBOX_RUNNER"],
+    ["a tool that is missing", { argv: ["bwrap"], env: { PATH: "/nowhere" } }, undefined, "SANDBOX_MISSING"],
+  ])("that cannot start says why: %s", async (_, changed, folder, code) => {
+    const { how, words } = await started("true", changed, folder).ended;
+    expect(how).toBe("refused");
+    expect(meaning(words, { cwd: place.path, workspace: place.path }).code).toBe(code);
+  });
 });
 
 function wordsOf(pid: number): string[] {

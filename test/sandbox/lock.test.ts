@@ -76,6 +76,25 @@ it("a worker whose commands only read, one after the other, leaves another its t
   await writing;
 }, 30_000);
 
+it("workers that read without end, always some at once, leave another its turn to write", async () => {
+  const [one, other, writer] = shells as [Shell, Shell, Shell];
+  let reading = true;
+  let reads = 0;
+  const readers = [one, other, one, other].map(async (reader, at) => {
+    await setTimeout(at * 150);
+    for (const end = Date.now() + 20_000; reading; reads++) {
+      if (Date.now() > end) reading = false;
+      await reader("sleep 0.6", { reach: "read", conversation: `reads ${at}` });
+    }
+  });
+  await until("some were read", () => reads > 4);
+  const wrote = (await writer("echo wrote", { reach: "approved", conversation: "writes" })).output.text;
+  const others = reading;
+  reading = false;
+  await Promise.all(readers);
+  expect({ wrote, others }).toEqual({ wrote: "wrote\n", others: true });
+}, 60_000);
+
 it("whoever waits for a workspace waits no longer than its runner lives", async () => {
   const [holder, waiter] = shells as [Shell, Shell];
   const mark = uniqueSleep();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
-import { isRoot, makeWorkspace, shellIn, type TestWorkspace } from "../support/workspace.ts";
+import { isRoot, makeWorkspace, processesWith, shellIn, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
 
 let place: TestWorkspace;
 beforeEach(() => {
@@ -74,6 +74,15 @@ it.runIf(isRoot())("a state folder that the run user cannot reach is named", asy
   const sandbox = bwrapSandbox({ stateDir: join(closed, "state"), runAs: null });
   expect((await sandbox.selfTest(place.path)).problems).toEqual([expect.stringMatching(/closed is closed to uid \d+.*STATE_UNUSABLE/)]);
   await sandbox.close();
+});
+
+it("a test that does not finish says so, and blames no wall", async () => {
+  const mark = uniqueSleep();
+  const sandbox = bwrapSandbox({ stateDir: place.stateDir, runAs: null, path: programs({ bwrap: `#!/bin/sh\nexec ${mark}\n` }) });
+  const testing = sandbox.selfTest(place.path);
+  await until("it hangs", () => processesWith(mark).length > 0);
+  await sandbox.close();
+  expect((await testing).problems).toEqual([expect.stringMatching(/the test did not finish \(cancelled\).*SANDBOX_RUNNER/)]);
 });
 
 it("an unusable workspace is a problem, not a crash", async () => {
