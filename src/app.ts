@@ -54,7 +54,10 @@ export async function openSandbox(config: Config, list: { name: string; path: st
   const problems: string[] = makeState(config.stateDir);
   for (const { name, path: folder } of problems.length > 0 ? [] : list) {
     const report = await sandbox.selfTest(folder);
-    if (report.ok) workspaces.set(name, { path: folder, badge: report.badge });
+    const credentials = Object.entries(extras.get(folder)?.credentials ?? {}).flatMap(([key, { host }]) =>
+      host ? [{ name: key, host }] : [],
+    );
+    if (report.ok) workspaces.set(name, { path: folder, badge: report.badge, credentials });
     else problems.push(...report.problems);
   }
   if (problems.length === 0) return { sandbox, workspaces };

@@ -5,6 +5,17 @@ import type { StandingRule } from "./rules.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Redact } from "./redactor.ts";
 
+/** A workspace as it stands. */
+export interface WorkspaceNow {
+  path: string;
+  /** What the self-test measured there. */
+  badge: string;
+  /** Why nothing runs there now. */
+  closed?: string;
+  /** What an approval may hand out there, each for one Git host. */
+  credentials?: { name: string; host: string }[];
+}
+
 /** What a worker works with. Built once in `app.ts`. */
 export interface Hands {
   log: Log;
@@ -15,8 +26,7 @@ export interface Hands {
   ids: Ids;
   trace: Trace;
   access: Access;
-  /** Workspace name -> its folder and the badge that the self-test measured there; `closed`: why nothing runs there now. */
-  workspaces: Map<string, { path: string; badge: string; closed?: string }>;
+  workspaces: Map<string, WorkspaceNow>;
   /** Takes secrets out of what leaves this process; what runs is never changed. */
   redact: Redact;
   posture: Place["posture"];

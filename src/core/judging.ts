@@ -2,14 +2,14 @@ import { type Bound, provesNoNetwork } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import type { CallState } from "./conversation.ts";
 import { rulesFor } from "./gate/rule.ts";
-import { enough, widens } from "./grants.ts";
+import { enough, parseGrant, widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
 import { messageOf } from "./errors.ts";
 import type { Act, Judgement, Place, Tool } from "./ports.ts";
 import type { StandingRule } from "./rules.ts";
 import { patiently, type Session } from "./session.ts";
 
-export type RuledPlace = Omit<Place, "rules"> & { rules: StandingRule[] };
+export type RuledPlace = Omit<Place, "rules"> & { rules: StandingRule[]; credentials?: { name: string; host: string }[] };
 
 export interface Found {
   tool: Tool;
@@ -39,6 +39,7 @@ export async function placeNow(session: Session, hands: Hands, signal: AbortSign
     posture: provesNoNetwork(sandbox) ? hands.posture : "careful",
     realpath: hands.realpath,
     rules: all.filter((rule) => hold.has(rule)),
+    credentials: hands.workspaces.get(workspace)?.credentials ?? [],
   };
 }
 
@@ -52,7 +53,7 @@ export async function boundWhole(found: Found, call: CallState, session: Session
 /** The tool's judgement; what a command needs beyond the grants of the rule that lets it through is asked. */
 export function judgeAct({ tool, act }: Found, place: RuledPlace): Ruling {
   const { grants: needed = [], ...judgement } = tool.judge(act, place);
-  const grants = needed.filter(widens);
+  const grants = withCredentials(needed.filter(widens), place.credentials ?? []);
   if (judgement.verdict !== "auto") return { ...judgement, grants };
   const rule = place.rules.find(({ decision, name }) => decision === "auto" && name === judgement.rule);
   const given = grants.map((grant) => enough(grant, rule?.grants ?? []));
@@ -61,6 +62,12 @@ export function judgeAct({ tool, act }: Found, place: RuledPlace): Ruling {
   const { reads: _, ...asks } = judgement;
   const text = `it needs ${beyond.join(", ")}, which ${rule ? `the rule "${rule.name}"` : "no rule alone"} does not give`;
   return { ...asks, verdict: "ask", reasons: [...asks.reasons, { code: "rule", text }], grants };
+}
+
+/** Whoever lets a command go to a host also gives it the credential for that host, and for no other. */
+function withCredentials(grants: string[], credentials: { name: string; host: string }[]): string[] {
+  const hosts = grants.map((text) => parseGrant(text)).flatMap((grant) => (grant.kind === "network" ? [grant.host] : []));
+  return [...grants, ...credentials.filter(({ host }) => hosts.includes(host)).map(({ name }) => `credential=${name}`)];
 }
 
 /** Keeps what was judged and counts the rules that decided, behind the turn's back: what is lost of it are figures. */

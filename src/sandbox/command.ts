@@ -132,7 +132,7 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
       if (captured.total() > life.job.floodBytes) stop(life, "flood");
     }, done);
   });
-  life.timers.push(setTimeout(() => isSetUp(life) || giveUp(life, `${life.words}\n${SLOW}`), LIMITS.commandSetUp));
+  life.timers.push(setTimeout(() => isSetUp(life) || giveUp(life, `${life.words}\n${SLOW}\n`), LIMITS.commandSetUp));
   // Bubblewrap ends by itself before it has said what is in it.
   if (child.pid !== undefined && life.job.seccomp === null) life.hear.alive([child.pid]);
   // The supervisor may be gone before it is told to go.

@@ -78,7 +78,7 @@ it.runIf(isRoot())("a state folder that the run user cannot reach is named", asy
 
 it("a test that does not finish says so, and blames no wall", async () => {
   const mark = uniqueSleep();
-  const sandbox = bwrapSandbox({ stateDir: place.stateDir, runAs: null, path: programs({ bwrap: `#!/bin/sh\nexec ${mark}\n` }) });
+  const sandbox = bwrapSandbox({ stateDir: place.stateDir, runAs: null, path: programs({ bwrap: `#!/bin/sh\nexec /usr/bin/${mark}\n` }) });
   const testing = sandbox.selfTest(place.path);
   await until("it hangs", () => processesWith(mark).length > 0);
   await sandbox.close();
