@@ -49,8 +49,8 @@ export const ERRORS = {
   ],
   SANDBOX_LEAKS: ["The sandbox failed its own test: {}", "Do not use this machine until `deckhand doctor` is green."],
   SANDBOX_RUNNER: [
-    "The runner process ended: {}",
-    "It was started again; ask once more. If it happens often, look at the memory of this machine.",
+    "The process that runs commands could not do its work: {}",
+    "Ask once more; if it ended, it was started again. If it happens often, look at the memory and disk of this machine.",
   ],
   RUN_AS: ["Commands must not run as root: {}", "Give the folder to another user (`chown -R USER FOLDER`) or set DECKHAND_RUN_AS=USER."],
   WORKSPACE_MISSING: ["The workspace {} is not there", "Create the folder, or mend DECKHAND_WORKSPACES or --workspace."],

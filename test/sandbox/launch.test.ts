@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { bwrapArgs, type BwrapPlan } from "../../src/sandbox/bwrap-args.ts";
 import { carrying } from "../../src/sandbox/carry.ts";
 import { type Command, startCommand } from "../../src/sandbox/command.ts";
@@ -13,7 +14,7 @@ import type { Job } from "../../src/sandbox/messages.ts";
 import { pipeMaker } from "../../src/sandbox/pipes.ts";
 import { meaning } from "../../src/sandbox/provider.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { isRoot, makeWorkspace, processesWith, RUN_UID, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
+import { isRoot, makeWorkspace, processesWith, RUN_UID, shellIn, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
 
 const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
 const SMALL: Walls = { files: 300, processes: 5000, fileSize: 5120, memory: 700 * 1024 * 1024, cpu: 7 };
@@ -139,13 +140,13 @@ describe("a job in the runner", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const mark = uniqueSleep();
     const { ended } = started(`echo half done >&2; ${mark}; :`);
-    await vi.waitUntil(() => processesWith(mark).length > 0);
+    await until("it hangs", () => processesWith(mark).some((pid) => wordsOf(pid)[0] === "sleep"));
     vi.advanceTimersByTime(LIMITS.commandSetUp);
     const { how, words } = await ended;
     expect(how).toBe("refused");
     expect(words).toContain("it was not set up within 30 seconds");
     expect(words).toContain("half done");
-    expect(processesWith(mark)).toEqual([]);
+    await until("nothing is left", () => processesWith(mark).length === 0);
   });
 
   it("that leaves something inside which does not end is told as interrupted, after a while", async () => {
@@ -168,6 +169,19 @@ describe("a job in the runner", () => {
     expect(meaning(words, { cwd: place.path, workspace: place.path }).code).toBe(code);
   });
 });
+
+it("a runner that does not do what it is told is ended, with its commands", async () => {
+  const sandbox = bwrapSandbox({ stateDir: place.stateDir, runAs: null });
+  const mark = uniqueSleep();
+  const stop = new AbortController();
+  const running = shellIn(sandbox, place.path)(mark, { reach: "read", signal: stop.signal });
+  await until("it runs", () => processesWith(mark).some((pid) => wordsOf(pid)[0] === "sleep"));
+  process.kill(processesWith(`${place.stateDir}/run/`)[0] as number, "SIGSTOP");
+  stop.abort();
+  expect((await running).how).toBe("interrupted");
+  expect(processesWith(mark)).toEqual([]);
+  await sandbox.close();
+}, 60_000);
 
 function wordsOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");

@@ -80,11 +80,11 @@ it("workers that read without end, always some at once, leave another its turn t
   const [one, other, writer] = shells as [Shell, Shell, Shell];
   let reading = true;
   let reads = 0;
-  const readers = [one, other, one, other].map(async (reader, at) => {
-    await setTimeout(at * 150);
+  const readers = [one, other, one, other, one, other].map(async (reader, at) => {
+    await setTimeout(at * 200);
     for (const end = Date.now() + 20_000; reading; reads++) {
       if (Date.now() > end) reading = false;
-      await reader("sleep 0.6", { reach: "read", conversation: `reads ${at}` });
+      await reader(`sleep 1.${at}`, { reach: "read", conversation: `reads ${at}` });
     }
   });
   await until("some were read", () => reads > 4);
