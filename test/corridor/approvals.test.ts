@@ -19,7 +19,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
         },
         { when: /reboot/, steps: [() => bash("sudo reboot"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
         { when: /deploy/, steps: [() => bash("rm -f old; sh deploy.sh"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
-        { when: /fetch/, steps: [() => bash("curl http://x.example"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
+        { when: /fetch/, steps: [() => bash("git ls-remote http://x.example/a"), ({ lastResult }) => say(`Result: ${lastResult}`)] },
       ],
     });
   });

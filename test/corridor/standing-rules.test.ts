@@ -19,8 +19,8 @@ function together(...commands: string[]): Step {
 }
 
 const SCRIPT = [
-  runs(/look at the page, and the other/, bash("curl -s http://x.example/a http://y.example/b")),
-  runs(/look at the page/, bash("curl -s http://x.example/a")),
+  runs(/look at the page, and the other/, bash("git ls-remote http://y.example/b")),
+  runs(/look at the page/, bash("git ls-remote http://x.example/a")),
   runs(/remove it twice/, together("rm -f twice", "rm -f twice")),
   runs(/first the file, then the page/, together("rm -f first", "rm -f then")),
   runs(/remove then/, bash("rm -f then")),
@@ -95,7 +95,9 @@ describe.each(PLATFORMS)("standing rules on %s", (platform) => {
     expect(await all(again, "approval-asked")).toEqual([]);
     expect(await all(again, "run-started")).toMatchObject([{ grants: ["network=x.example:80"] }]);
     const more = await deck.mention("look at the page, and the other", { channel: "C6" });
-    await more.shows(/Why I ask: .*it needs network=y\.example:80, which the rule "api: curl .*" does not give[\s\S]*\[ Approve \]/);
+    await more.shows(
+      /Why I ask: .*it needs network=y\.example:80, which the rule "api: git ls-remote.*" does not give[\s\S]*\[ Approve \]/,
+    );
     await more.press("deny");
   });
 

@@ -166,8 +166,9 @@ const TRIED: [title: string, command: string, words: RegExp][] = [
   ],
   [
     "an interface of its own",
-    "ip link add dummy0 type dummy; ip addr add 10.0.0.1/8 dev lo; ip route add default dev lo; ip netns add x",
-    /not permitted|cannot|failed/,
+    // SIOCSIFADDR on lo; the programs for it are not everywhere.
+    'perl -MSocket -e \'socket(S, AF_INET, SOCK_DGRAM, 0); $r = pack("a16a16", "lo", pack_sockaddr_in(0, inet_aton("10.0.0.1"))); ioctl(S, 0x8916, $r) or print $!\'',
+    DENIED,
   ],
   ["a low port", "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0); bind(S, pack_sockaddr_in(80, INADDR_ANY)) or print $!'", DENIED],
   ["what others share", "ipcs -m -q -s | grep -c agent; ls -A /dev/shm | wc -l; ls /dev/mqueue", /^0$|No such file/],
