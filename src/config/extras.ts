@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { hostAndPort, plainHost } from "../core/grants.ts";
+import { SHORTEST_SECRET } from "../core/redactor.ts";
 import { steersPrograms } from "../core/variables.ts";
 import { workspacePath } from "./values.ts";
 
@@ -21,9 +22,6 @@ export interface Variables {
   value(name: string): string | null;
   isOwn(name: string): boolean;
 }
-
-/** Redaction leaves shorter words alone. */
-const SHORTEST = 8;
 
 const SAY = {
   read: "must be an absolute path, such as /opt/node",
@@ -95,5 +93,7 @@ function wrong(from: string, value: string, variables: Variables): string | null
   if (variables.isOwn(from)) return `${from} is Deckhand's own and goes to no command; make one for this`;
   if (value === "") return `${from} is not set; set it for Deckhand, or take the credential away`;
   if (!/^[\x20-\x7E]+$/.test(value)) return `what ${from} holds must be one line of plain ASCII`;
-  return value.length < SHORTEST ? `what ${from} holds is too short to be kept out of outputs: ${SHORTEST} characters at least` : null;
+  return value.length < SHORTEST_SECRET
+    ? `what ${from} holds is too short to be kept out of outputs: ${SHORTEST_SECRET} characters at least`
+    : null;
 }

@@ -10,7 +10,7 @@ import { type Capture, capture, liveFeed } from "./capture.ts";
 import { READY } from "./launch.ts";
 import type { Claim } from "./lock.ts";
 import { type Ended, type Job, RUNNER_DIED } from "./messages.ts";
-import { startOf } from "./orphans.ts";
+import { kill, startOf } from "./orphans.ts";
 import type { OutputPipe } from "./pipes.ts";
 import { startJob } from "./start.ts";
 
@@ -275,15 +275,4 @@ function wordsOf(thrown: unknown): string {
 /** Nothing was started; why, in the words of what kept it. */
 export function refusal(words: string): Ended {
   return { how: "refused", exit: null, last: new Uint8Array(), total: 0, ms: 0, words };
-}
-
-/** Ends a process, or a group when negative, if it is still there. */
-export function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (thrown) {
-    // It has ended by itself, which is just what is wanted; EPERM: the number is somebody else's by now.
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code !== "ESRCH" && code !== "EPERM") throw thrown;
-  }
 }

@@ -46,3 +46,14 @@ function wordsOf(pid: string): string[] {
 function parentOf(pid: string): string {
   return /\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1] ?? "";
 }
+
+/** Ends a process, or a group when negative, if it is still there. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (thrown) {
+    // It has ended by itself, which is just what is wanted; EPERM: the number is somebody else's by now.
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw thrown;
+  }
+}

@@ -10,9 +10,9 @@ import { prepareState, spoolFile } from "./folders.ts";
 import { diagnose } from "./host.ts";
 import { type RunUser, SYSTEM_PATH } from "./launch.ts";
 import { liveText } from "./live.ts";
-import { type Job, MOVED } from "./messages.ts";
+import { type Job, MOVED, RUNNER_DIED } from "./messages.ts";
 import type { SandboxOptions } from "./options.ts";
-import { createRunner, type Ran, RUNNER_DIED, type Runner, takeSpool } from "./runner.ts";
+import { createRunner, type Ran, type Runner, takeSpool } from "./runner.ts";
 import { checkPlace, checkWorkspace, contains } from "./workspace.ts";
 
 export type Told = Pick<RunResult, "network" | "noticed">;

@@ -1,10 +1,10 @@
 import { closeSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { dirname } from "node:path";
-import { type Command, kill, startCommand } from "./command.ts";
+import { type Command, startCommand } from "./command.ts";
 import { lockKeeper } from "./lock.ts";
 import { AGAIN, type FromRunner, type ToRunner } from "./messages.ts";
-import { orphans } from "./orphans.ts";
+import { kill, orphans } from "./orphans.ts";
 import { pipeMaker } from "./pipes.ts";
 
 /**

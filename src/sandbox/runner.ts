@@ -5,10 +5,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
-import { orphans } from "./orphans.ts";
+import { kill, orphans } from "./orphans.ts";
 import { AGAIN, type Ended, type FromRunner, type Job, RUNNER_DIED, type ToRunner } from "./messages.ts";
-
-export { RUNNER_DIED };
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
 const LEFTOVERS_MS = 2000;
@@ -208,8 +206,8 @@ async function bury({ folder, calls, up }: Started, why: string): Promise<void> 
   const pids = left.flatMap((call) => call.pids);
   for (const pid of pids) {
     // A leader's whole group, and the sandbox's first process, which is in none of our groups.
-    signalTo(-pid, "SIGKILL");
-    signalTo(pid, "SIGKILL");
+    kill(-pid);
+    kill(pid);
   }
   for (const until = Date.now() + LEFTOVERS_MS; pids.length > 0 && Date.now() < until && someRun(pids); ) await wait(5);
   await endOrphans(folder);
@@ -223,21 +221,11 @@ async function endOrphans(folder: string): Promise<void> {
   const until = Date.now() + LEFTOVERS_MS;
   for (let quiet = 0; quiet < 3; quiet += 1) {
     const found = orphans(dirname(dirname(folder)), folder);
-    for (const pid of found) signalTo(pid, "SIGKILL");
+    for (const pid of found) kill(pid);
     // One that cannot be ended is not waited for any longer.
     if (found.length > 0 && Date.now() > until) return;
     if (found.length > 0) quiet = 0;
     await wait(5);
-  }
-}
-
-function signalTo(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (thrown) {
-    // Ended by itself, or the number is somebody else's by now.
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code !== "ESRCH" && code !== "EPERM") throw thrown;
   }
 }
 
