@@ -1,5 +1,5 @@
 import type { Entry, NewEntry } from "./core/entry.ts";
-import type { ArrivalRecord, Deciding, Head, Log, PostState, WakeLock } from "./core/log.ts";
+import type { ArrivalRecord, Deciding, Head, Live, Log, PostState, WakeLock } from "./core/log.ts";
 import type { Clock } from "./core/ports.ts";
 import { LIMITS } from "./limits.ts";
 import { memoryRules } from "./memory-rules.ts";
@@ -41,6 +41,7 @@ interface Store {
   postsDirty: Map<string, number>;
   postsDue: Map<string, number>;
   listeners: Set<(conversation: string) => void>;
+  lookers: Set<(live: Live) => void>;
   rules: ReturnType<typeof memoryRules>;
 }
 
@@ -55,6 +56,7 @@ export function memoryLog(clock: Clock): Log {
     postsDirty: new Map(),
     postsDue: new Map(),
     listeners: new Set(),
+    lookers: new Set(),
     rules: memoryRules(),
   };
   return {
@@ -189,7 +191,7 @@ function decisions(store: Store): Pick<Log, "decide" | "approvalOwner"> {
   };
 }
 
-function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint"> {
+function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint" | "tellLive" | "onLive" | "isServed"> {
   return {
     async head(conversation) {
       const log = store.conversations.get(conversation);
@@ -201,6 +203,14 @@ function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint"> 
       store.listeners.add(listener);
       return async () => void store.listeners.delete(listener);
     },
+    async tellLive(live) {
+      for (const listener of store.lookers) listener(live);
+    },
+    async onLive(listener) {
+      store.lookers.add(listener);
+      return async () => void store.lookers.delete(listener);
+    },
+    isServed: async () => true,
   };
 }
 

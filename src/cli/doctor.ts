@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { NOT_SET, NO_SANDBOX, openSandbox } from "../app.ts";
+import { NOT_SET, NO_SANDBOX } from "../app.ts";
+import { openSandbox } from "../app/hands.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { NO_SANDBOX, buildHands, openSandbox } from "../app.ts";
+import { NO_SANDBOX } from "../app.ts";
+import { buildHands, openSandbox } from "../app/hands.ts";
 import { loadConfig } from "../config.ts";
 import type { Access } from "../core/access.ts";
 import { fold, openApproval } from "../core/conversation.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { openSandbox } from "../app.ts";
+import { openSandbox } from "../app/hands.ts";
 import { loadConfig } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,3 +1,4 @@
+import { checkpoint } from "./checkpoint.ts";
 import type { NewEntry } from "./entry.ts";
 import { DeckhandError, asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
@@ -55,6 +56,7 @@ async function withRetries(
   const tools = [...hands.tools.values()].map((tool) => tool.spec).sort((a, b) => (a.name < b.name ? -1 : 1));
   for (let tries = 1; ; tries += 1) {
     try {
+      checkpoint("asking-model");
       return { answer: await hands.model.ask({ messages, tools }, { signal }), tries };
     } catch (thrown) {
       const error = asDeckhandError(thrown);

@@ -103,6 +103,7 @@ function advance(state: State, entry: Entry): void {
       close(state, entry);
       return;
     case "choice":
+    case "retried":
     case "compacted":
       return;
     default:

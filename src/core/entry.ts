@@ -77,9 +77,10 @@ interface Bodies {
   opened: { platform: string; thread: string; channel: string; workspace: string };
   /**
    * A person's words. `to: "bot"` asks for an answer; `to: "thread"` is kept as context for the next turn.
-   * `event` is the platform's message id.
+   * `event` is the platform's message id. `again`: said with a button; the command whose `run-ended` is in that entry is
+   * run once more, as a new call.
    */
-  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[] };
+  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[]; again?: number };
   /** The person changed or removed a message (`parent` = its seq). */
   edited: { event: string; text: string };
   removed: { event: string };
@@ -149,7 +150,7 @@ interface Bodies {
     exit: number | null;
     output: Output;
     ms: number;
-    /** For `refused`: which kind (`denied`, `no-tool`, `bad-arguments`, `cut`, `superseded`, ...). */
+    /** For `refused`: which kind (`denied`, `no-tool`, `bad-arguments`, `cut`, `superseded`, ...). For `interrupted`: `restart`. */
     why?: string;
     by?: Person;
     /** What it left that will run by itself later, and where it tried to connect; see `RunResult`. */
@@ -158,7 +159,10 @@ interface Bodies {
     /** For the model: what does not carry over to its next command. */
     notes?: string[];
   };
-  /** A press that decides nothing yet: `always` asks to see the rule of the approval in entry `of`. */
+  /**
+   * A press that decides nothing by itself: `always` asks to see the rule of the approval in entry `of`; `look`, `again` and
+   * `leave` say what is to be done about the interrupted run that ended in entry `of`.
+   */
   choice: { of: number; choice: string; by: Person };
   /** Somebody ended the work. */
   stop: { event: string; by: Person };
@@ -166,8 +170,13 @@ interface Bodies {
   final: { text: string; answers: number[]; reason: "answer" | "stopped" | "limit"; cut?: boolean };
   /** Everything up to `upto` is represented to the model by `summary`. */
   compacted: { upto: number; summary: string };
-  /** The turn ended without an answer; `text` is what the thread reads. */
-  failed: { code: string; text: string; answers: number[] };
+  /**
+   * The turn ended without an answer; `text` is what the thread reads. `parked`: it ended its workers again and again;
+   * nothing more is done in this conversation, and what was asked waits, until `retried`.
+   */
+  failed: { code: string; text: string; answers: number[]; parked?: true };
+  /** An operator lets a parked conversation go on. */
+  retried: { by: Person };
 }
 
 export interface MessageFile {

@@ -1,5 +1,5 @@
 import type { Access } from "./access.ts";
-import type { Log } from "./log.ts";
+import type { Live, Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
 import type { StandingRule } from "./rules.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -38,6 +38,8 @@ export interface Hands {
   approvalMs: number;
   stopPollMs: number;
   retry: { tries: number; baseMs: number; maxMs: number; retryAfterMaxMs: number };
+  /** Shows what a command has just printed to whoever looks on; must not throw. */
+  live: (live: Live) => void;
   /** Rings for the poster; must not throw. */
   appended: (conversation: string) => void;
 }

@@ -1,6 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
 import { pressRefusal } from "./approval.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
@@ -110,6 +111,7 @@ function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversa
 /** Keeps the arrival, then rings. A ring that fails is healed by the sweeper: what counts is in the log. */
 async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<Ingested> {
   const kept = await deps.log.ingest(record);
+  checkpoint("kept");
   deps.trace.info("arrived", { conversation: record.conversation, type: record.entry.type, kept: kept.kind });
   await ring(record.conversation, workspace, record.wakes, deps);
   return kept;
@@ -180,6 +182,7 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   if ("choice" in meant) return await choose(meant.choice, conversation, inbound, deps);
   if ("whisper" in meant) return meant;
   const decided = await log.decide(inbound.approval, now, meant);
+  checkpoint("decided");
   await ring(conversation, asked.workspace, true, deps);
   if (decided.kind === "unknown") return { whisper: "I do not know this request any more. Nothing was changed." };
   if (decided.kind === "already" || decided.entry.decision === "expired") return { whisper: tooLate(inbound, decided.entry) };

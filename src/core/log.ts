@@ -40,6 +40,13 @@ export interface Head {
   approval?: string;
 }
 
+/** What is seen of a call while it runs; nothing of it is kept. */
+export interface Live {
+  conversation: string;
+  call: string;
+  text: string;
+}
+
 /** The poster's memory of one thread; stored whole, fenced by the poster's own epoch. */
 export interface PostState {
   /** Everything up to this seq has been posted or needs no post. */
@@ -84,6 +91,11 @@ export interface Log {
   stopSeq(conversation: string): Promise<number>;
   /** Calls back on a hint that something came in for a conversation. Hints may be lost. Returns its end. */
   onHint(listener: (conversation: string) => void): Promise<() => Promise<void>>;
+  /** Tells whoever listens now, in any process, what a command has just printed; redacted. May be lost. */
+  tellLive(live: Live): Promise<void>;
+  onLive(listener: (live: Live) => void): Promise<() => Promise<void>>;
+  /** Whether some worker serves this workspace now. */
+  isServed(workspace: string): Promise<boolean>;
 
   /** The poster's claim on a thread, with its own epoch. */
   takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;

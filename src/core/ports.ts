@@ -47,15 +47,20 @@ export interface Bucket {
   name: string;
   burst: number;
   perSecond: number;
+  /** Tokens that must be left over for what is more urgent; 0 when left out. */
+  keep?: number;
 }
 
 // ---- the doorbell ------------------------------------------------------------------------------------------
 
-/** One ring: "look at this conversation". `signal` aborts when the lock is lost or the process ends. */
+/** One ring: "look at this conversation". */
 export interface Wake {
   conversation: string;
   lock: WakeLock;
+  /** Aborts when the lock is lost, or when the process ends and has no time left: let everything go. */
   signal: AbortSignal;
+  /** Aborts when the process is about to end: begin nothing more; a command that runs may still end. Absent: never. */
+  leaving?: AbortSignal;
 }
 
 export interface Queue {
@@ -65,8 +70,8 @@ export interface Queue {
   /** Handles wakes of these workspaces until `close`. A handler that throws is rung again with backoff. */
   serve(workspaces: string[], handler: (wake: Wake) => Promise<void>): Promise<void>;
   servePosts(handler: (wake: Wake) => Promise<void>): Promise<void>;
-  /** Stops taking wakes, aborts the running handlers and waits for them. */
-  close(): Promise<void>;
+  /** Stops taking wakes and tells the running handlers that we leave; aborts them after `graceMs` and waits for them. */
+  close(graceMs?: number): Promise<void>;
 }
 
 // ---- the chat ----------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 import { LIMITS } from "../limits.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { headAndTail } from "./cut.ts";
 import { messageOf } from "./errors.ts";
 import { type Entry, isEntry } from "./entry.ts";
@@ -7,6 +8,7 @@ import { type Chat, ChatError, type Chunk, type Clock, type Ids, type Limiter, t
 import type { Block, Post } from "./post.ts";
 import type { Redact } from "./redactor.ts";
 import { type Due, render } from "./render.ts";
+import type { Now } from "./status.ts";
 
 export interface PosterDeps {
   log: Log;
@@ -17,6 +19,8 @@ export interface PosterDeps {
   chats: Map<string, Chat>;
   banner: string | null;
   redact: Redact;
+  /** What is true of a conversation at this moment. */
+  now: (conversation: string, entries: Entry[]) => Promise<Now>;
   /** Ends the work of a thread that can no longer be reached; must not throw. */
   abandon: (conversation: string, code: string) => Promise<void>;
 }
@@ -39,6 +43,7 @@ interface Piece {
 export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
   const claim = await deps.log.takePosts(wake.conversation, wake.lock);
   if (!claim) return;
+  checkpoint("post-taken");
   const thread = new ThreadPoster(wake, claim.epoch, claim.state, deps);
   while (!wake.signal.aborted) {
     const entries = await deps.log.read(wake.conversation, 0);
@@ -46,6 +51,7 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
     if (outcome === "fenced") return;
     if (outcome !== "done" && "waitMs" in outcome) return await deps.log.postAt(wake.conversation, deps.clock.now() + outcome.waitMs);
     if (outcome !== "done") await thread.park(outcome.gone, entries);
+    checkpoint("before-posts-settle");
     const settled = await deps.log.settlePosts(wake.conversation, claim.epoch, thread.state.cursor);
     if (settled !== "more") return;
   }
@@ -70,7 +76,8 @@ class ThreadPoster {
     const chat = this.deps.chats.get(entries[0]?.type === "opened" ? entries[0].platform : "");
     if (!chat) return "fenced"; // another gateway serves this platform
     const { banner, redact } = this.deps;
-    const view = render(entries, { banner, redact, after: this.state.cursor });
+    const now = await this.deps.now(this.thread, entries);
+    const view = render(entries, { banner, redact, after: this.state.cursor, now });
     if (this.state.unreachable) {
       const heard = entries.some((e) => isEntry(e, "message") && e.seq > this.state.cursor);
       if (!heard) return this.passOver(view.seq);
@@ -154,6 +161,7 @@ class ThreadPoster {
     if (this.signal.aborted) return "fenced";
     try {
       refs[index] = (await chat.edit(this.thread, refs[index] as string, chunk)) ?? (refs[index] as string);
+      checkpoint("after-edit");
       return "done";
     } catch (thrown) {
       const refusal = refusalOf(thrown);
@@ -188,7 +196,10 @@ class ThreadPoster {
       this.state.pending = { key: item.post.key, chunk: item.index, nonce, at: this.deps.clock.now(), shows: item.shows, tries };
       // Who was told to let go may have a successor that looks for this very message.
       if ((await this.save()) === "fenced" || this.signal.aborted) return "fenced";
-      return await this.sent(record, await this.sendSomehow(item, nonce, chat), item.shows);
+      checkpoint("before-send");
+      const ref = await this.sendSomehow(item, nonce, chat);
+      checkpoint("after-send");
+      return await this.sent(record, ref, item.shows);
     } catch (thrown) {
       return await this.comeAgain(refusalOf(thrown), buckets[0]?.name ?? "");
     }
@@ -198,7 +209,9 @@ class ThreadPoster {
     record.refs.push(ref);
     record.shows.push(shows);
     delete this.state.pending;
-    return await this.save();
+    const saved = await this.save();
+    checkpoint("after-sent");
+    return saved;
   }
 
   /** What the platform refuses goes as bare text, then as a file, then as a line that says so. */

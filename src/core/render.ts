@@ -6,6 +6,7 @@ import { headAndTail } from "./cut.ts";
 import { type Entry, isEntry } from "./entry.ts";
 import type { Block, Post } from "./post.ts";
 import { type Redact, redacted } from "./redactor.ts";
+import { isOver, type Now, statusPost, type TurnView } from "./status.ts";
 import { visible } from "./visible.ts";
 
 /** A post that became due with the entry at `seq`. The same key again is an edit. */
@@ -22,24 +23,17 @@ export interface View {
   seq: number;
 }
 
-interface TurnView {
-  first: Entry<"message">;
-  commands: number;
-  end?: Entry<"final" | "failed">;
-  /** Its message was removed before anything came of it. */
-  takenBack?: boolean;
-}
-
 interface Looks {
   /** Said in every status; without one, a log in which commands ran without a sandbox says so itself. */
   banner: string | null;
   redact: Redact;
   /** What became due up to here is in the thread and final: only statuses and cards are made again. */
   after?: number;
+  now?: Now;
 }
 
 /** Everything is redacted before anything is shortened: no half of a secret is left at a cut. */
-export function render(log: Entry[], { banner, redact, after = 0 }: Looks): View {
+export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Looks): View {
   const isPosted = (entry: Entry): boolean => entry.seq <= after && isEntry(entry, "run-ended");
   const entries = log.map((entry) => (isPosted(entry) ? entry : redacted(entry, redact)));
   const state = emptyState();
@@ -58,7 +52,7 @@ export function render(log: Entry[], { banner, redact, after = 0 }: Looks): View
     if (post) due.push({ seq: entry.seq, post });
     if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
   }
-  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, warning), over: isOver(turn) }));
+  const statuses = turns.map((turn) => ({ post: statusPost(turn, state, warning, now), over: isOver(turn) }));
   for (const item of due) item.post = statuses.find((s) => s.post.key === item.post.key)?.post ?? item.post;
   return { due, statuses, seq: state.seq };
 }
@@ -187,46 +181,4 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
         ? "Output cut: the model's message was not complete, so its command was not run."
         : visible(ended.output.text.replace(TO_MODEL, ""));
   }
-}
-
-function statusPost(turn: TurnView, state: State, banner: string | null): Post {
-  const blocks: Block[] = [{ kind: "text", text: isOver(turn) ? endedText(turn) : activity(state) }];
-  if (banner) blocks.push({ kind: "note", text: banner });
-  if (!isOver(turn)) {
-    const value = state.opened?.thread ?? "";
-    blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
-  }
-  const working = !isOver(turn) && !openApproval(state);
-  return { key: `status:${turn.first.seq}`, lane: "status", blocks, working };
-}
-
-/** One line for what goes on. A call that is about to run already counts as running: every edit costs budget. */
-function activity(state: State): string {
-  if (state.stop) return "Stopping …";
-  const call = state.step?.calls.find((c) => !c.ended);
-  const runs = call?.judged?.verdict === "auto" || call?.decided?.decision === "approved";
-  if (call?.judged && runs) return `Running: ${oneLine(call.judged.title)}`;
-  if (call?.judged?.verdict === "ask" && !call.decided) return "Waiting for a decision on the request below.";
-  return state.turn?.steps ? "Thinking …" : "On it. Thinking …";
-}
-
-function isOver(turn: TurnView): boolean {
-  return turn.end !== undefined || turn.takenBack === true;
-}
-
-function endedText(turn: TurnView): string {
-  if (turn.takenBack) return "Nothing more is done: the message was removed.";
-  const seconds = Math.max(0, Math.round(((turn.end?.at ?? 0) - turn.first.at) / 1000));
-  const count = turn.commands === 1 ? "1 command" : `${turn.commands} commands`;
-  return `${endWord(turn.end)} · ${count} · ${seconds} s`;
-}
-
-function endWord(end: Entry<"final" | "failed"> | undefined): string {
-  if (!end || isEntry(end, "failed")) return "Not done";
-  return end.reason === "answer" ? "Done" : end.reason === "stopped" ? "Stopped" : "Paused at a limit";
-}
-
-function oneLine(command: string): string {
-  const line = visible(command.replaceAll("\n", " "));
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }

@@ -2,6 +2,7 @@ import { LIMITS } from "../limits.ts";
 import { boundText } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import { ended, findAct, refusal } from "./call.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { type CallState, openRun } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError, DeckhandError } from "./errors.ts";
@@ -86,6 +87,7 @@ function starting(call: CallState, found: Found, session: Session, hands: Hands,
       return false;
     }
     start.went = session.state.stop === null;
+    if (start.went) checkpoint("command-goes");
     return start.went;
   }
   return start;

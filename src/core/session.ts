@@ -1,3 +1,4 @@
+import { checkpoint } from "./checkpoint.ts";
 import { type State, emptyState, fold } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
@@ -39,9 +40,11 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     },
     async append(news) {
       if (news.length === 0) return;
+      for (const { type } of news) checkpoint(`before-${type}`);
       const op = ids.token();
       const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);
       if (done.kind === "fenced") throw new DeckhandError("REDIS_FENCED");
+      for (const { type } of news) checkpoint(`after-${type}`);
       await session.refresh();
       parts.appended(conversation);
     },

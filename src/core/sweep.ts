@@ -1,4 +1,5 @@
 import { LIMITS } from "../limits.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Queue, Trace } from "./ports.ts";
@@ -41,6 +42,7 @@ async function expire(approval: string, now: number, { log, queue, trace }: Swee
   const conversation = await log.approvalOwner(approval);
   const decided = await log.decide(approval, now, { decision: "expired" });
   if (decided.kind !== "won" || !conversation) return;
+  checkpoint("expired");
   trace.info("expired", { conversation, approval });
   const head = await log.head(conversation);
   if (head) await queue.wake(conversation, head.workspace);

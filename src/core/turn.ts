@@ -1,4 +1,5 @@
 import { LIMITS } from "../limits.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { openApproval, openRun } from "./conversation.ts";
 import { DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
@@ -15,14 +16,18 @@ export async function turn(wake: Wake, hands: Hands): Promise<void> {
   const { log, clock, trace } = hands;
   const { conversation, signal } = wake;
   try {
+    checkpoint("picked");
     const taken = await log.takeover(conversation, wake.lock);
     if (taken.kind === "lost") return;
+    checkpoint("taken-over");
     const session = await openSession(conversation, taken.epoch, { log, clock, ids: hands.ids, signal, appended: hands.appended });
     if (taken.takeovers > LIMITS.takeoversWithoutProgress) await giveUp(session, hands);
     for (;;) {
       await loop(session, hands, signal);
       if (signal.aborted) return;
+      checkpoint("before-settle");
       const settled = await patiently(() => log.settle(conversation, taken.epoch, session.state.seq), clock, signal);
+      checkpoint("after-settle");
       if (settled !== "more") return;
       await session.refresh();
     }

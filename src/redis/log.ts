@@ -29,6 +29,9 @@ export function redisLog(options: { url: string; trace: Trace }): Log {
     ...notes(connection),
     rules: rules(connection),
     onHint: heard.onHint,
+    tellLive: async () => {},
+    onLive: async () => async () => {},
+    isServed: async () => true,
     async close() {
       await Promise.all([heard.close(), connection.close()]);
     },

@@ -36,7 +36,8 @@ beforeEach(async () => {
     chats: new Map([["slack", chat]]),
     banner: null,
     redact: redactor([]),
-    abandon: async () => {},
+    now: async () => ({}),
+  abandon: async () => {},
   };
   const opened = { type: "opened", platform: "slack", thread: key, channel: "slack:C1", workspace: "api" } as const;
   const entry = { type: "message", event: "e1", by: ann, text: "go", to: "bot" } as const;

@@ -1,0 +1,136 @@
+import { accessSync, constants, mkdirSync, readdirSync } from "node:fs";
+import { hostname } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Config } from "../config.ts";
+import type { Access } from "../core/access.ts";
+import { DeckhandError, NotStarted, messageOf } from "../core/errors.ts";
+import type { Hands } from "../core/hands.ts";
+import type { Log } from "../core/log.ts";
+import type { Tool, Trace } from "../core/ports.ts";
+import { redactor } from "../core/redactor.ts";
+import type { Sandbox } from "../core/sandbox.ts";
+import { LIMITS } from "../limits.ts";
+import { realpathOf, systemClock, systemIds } from "../system.ts";
+
+/** What a worker works with: the measured sandbox, the tools, the model. */
+
+export interface OpenSandbox {
+  sandbox: Sandbox;
+  workspaces: Hands["workspaces"];
+}
+
+/** Checks each workspace and measures the sandbox in it. Throws NotStarted: without both, nothing may run. */
+export async function openSandbox(config: Config, list: { name: string; path: string }[], trace?: Trace): Promise<OpenSandbox> {
+  const { contains } = await import("../sandbox/workspace.ts");
+  // What commands can write must not be what starts them.
+  const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
+  const path = config.path.filter((folder) => !inside(folder)).join(delimiter);
+  const { stateDir, runAs, secrets, apart } = config;
+  const others = [...list, ...config.workspaces].map((workspace) => workspace.path);
+  const extras = new Map(config.workspaces.map((workspace) => [workspace.path, workspace]));
+  const options = {
+    ...{ stateDir, runAs, secrets, apart, others, extras, floodBytes: config.floodBytes },
+    ...(path ? { path } : {}),
+    ...(trace ? { warn: trace.warn } : {}),
+  };
+  const sandbox =
+    config.sandbox === "none"
+      ? (await import("../sandbox/none.ts")).noneSandbox(options)
+      : (await import("../sandbox/bwrap.ts")).bwrapSandbox(options);
+  const workspaces: OpenSandbox["workspaces"] = new Map();
+  const problems: string[] = makeState(config.stateDir);
+  for (const { name, path: folder } of problems.length > 0 ? [] : list) {
+    const report = await sandbox.selfTest(folder);
+    const credentials = Object.entries(extras.get(folder)?.credentials ?? {}).flatMap(([key, { host }]) =>
+      host ? [{ name: key, host }] : [],
+    );
+    if (report.ok) workspaces.set(name, { path: folder, badge: report.badge, credentials });
+    else problems.push(...report.problems);
+  }
+  if (problems.length === 0) return { sandbox, workspaces };
+  await sandbox.close();
+  throw new NotStarted([...new Set(problems)]);
+}
+
+/** Measures again what may have changed since: where a wall is missing now, nothing runs until it stands again. */
+export async function measureAgain({ sandbox, workspaces }: OpenSandbox, trace: Trace): Promise<void> {
+  for (const [name, place] of workspaces) {
+    const { ok, badge, problems } = await sandbox.selfTest(place.path);
+    if (ok) place.badge = badge;
+    if (ok) delete place.closed;
+    else place.closed = problems.join(" ");
+    if (!ok) trace.error("sandbox-failed", { workspace: name, problems });
+  }
+  await sandbox.tidy(LIMITS.retention);
+}
+
+function makeState(folder: string): string[] {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return [];
+  } catch (thrown) {
+    return [new DeckhandError("STATE_UNUSABLE", messageOf(thrown)).line()];
+  }
+}
+
+/** Every file in `src/tools` is a tool: adding one is adding a file. */
+export async function loadTools(folder: string = join(import.meta.dirname, "..", "tools")): Promise<Map<string, Tool>> {
+  const tools = new Map<string, Tool>();
+  for (const file of readdirSync(folder)
+    .filter((f) => f.endsWith(".ts"))
+    .sort()) {
+    const tool = await readTool(join(folder, file));
+    if (tools.has(tool.spec.name)) throw new DeckhandError("TOOL_BROKEN", `${file}: there is already a tool "${tool.spec.name}"`);
+    tools.set(tool.spec.name, tool);
+  }
+  return tools;
+}
+
+/** The file's `tool`. Throws TOOL_BROKEN with the file and what is wrong with it. */
+async function readTool(file: string): Promise<Tool> {
+  const broken = (why: string, cause?: unknown) => new DeckhandError("TOOL_BROKEN", `${file}: ${why}`, { cause });
+  const module = await import(file).catch((thrown: unknown) => {
+    throw broken(messageOf(thrown), thrown);
+  });
+  const { tool } = module as { tool?: Partial<Tool> };
+  if (!tool) throw broken("it does not export `tool`");
+  if (!/^[\w-]{1,64}$/.test(tool.spec?.name ?? "")) throw broken("its spec.name must be 1 to 64 letters, digits, _ or -");
+  const missing = (["check", "judge", "run"] as const).filter((part) => typeof tool[part] !== "function");
+  if (missing.length > 0) throw broken(`it lacks the function ${missing.join(", ")}`);
+  return tool as Tool;
+}
+
+interface HandParts extends OpenSandbox {
+  config: Config;
+  log: Log;
+  trace: Trace;
+  access: Access;
+  appended: Hands["appended"];
+}
+
+export async function buildHands(parts: HandParts): Promise<Hands> {
+  const { config, ...rest } = parts;
+  const { openaiModel } = await import("../model/openai.ts");
+  return {
+    ...rest,
+    model: openaiModel(config.model),
+    tools: await loadTools(),
+    clock: systemClock,
+    ids: systemIds,
+    redact: redactor(config.secrets),
+    posture: config.posture,
+    rules: config.rules,
+    realpath: realpathOf,
+    host: hostname(),
+    live: () => {},
+    approvalMs: config.approvalMs,
+    stopPollMs: LIMITS.stopPoll,
+    retry: {
+      tries: LIMITS.modelTries,
+      baseMs: LIMITS.modelRetryBase,
+      maxMs: LIMITS.modelRetryMax,
+      retryAfterMaxMs: LIMITS.modelRetryAfterMax,
+    },
+  };
+}
