@@ -20,7 +20,7 @@ export interface PosterDeps {
   banner: string | null;
   redact: Redact;
   /** What is true of a conversation at this moment. */
-  now: (conversation: string, entries: Entry[]) => Promise<Now>;
+  now?: (conversation: string, entries: Entry[]) => Promise<Now>;
   /** Ends the work of a thread that can no longer be reached; must not throw. */
   abandon: (conversation: string, code: string) => Promise<void>;
 }
@@ -76,7 +76,7 @@ class ThreadPoster {
     const chat = this.deps.chats.get(entries[0]?.type === "opened" ? entries[0].platform : "");
     if (!chat) return "fenced"; // another gateway serves this platform
     const { banner, redact } = this.deps;
-    const now = await this.deps.now(this.thread, entries);
+    const now = (await this.deps.now?.(this.thread, entries)) ?? {};
     const view = render(entries, { banner, redact, after: this.state.cursor, now });
     if (this.state.unreachable) {
       const heard = entries.some((e) => isEntry(e, "message") && e.seq > this.state.cursor);
