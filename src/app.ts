@@ -1,11 +1,14 @@
 import { buildHands, measureAgain, openSandbox, type OpenSandbox } from "./app/hands.ts";
 import type { Config } from "./config.ts";
 import type { Access } from "./core/access.ts";
+import type { Entry } from "./core/entry.ts";
 import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/errors.ts";
 import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
+import { liveBoard } from "./core/live.ts";
 import type { Chat, Limiter, Queue, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { redactor } from "./core/redactor.ts";
+import { findNow } from "./core/status.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
 import { LIMITS } from "./limits.ts";
@@ -18,7 +21,7 @@ import { systemClock, systemIds } from "./system.ts";
 export type Role = "all" | "gateway" | "worker";
 
 export interface App {
-  /** Stops hearing, ends what runs as `interrupted`, closes every connection. */
+  /** Stops hearing, lets running commands end (those that take too long are `interrupted`), closes every connection. */
   stop(): Promise<void>;
 }
 
@@ -62,10 +65,12 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   const opened = await ground(config, role, trace);
   const { redisLog } = await import("./redis/log.ts");
   const { bullQueue } = await import("./redis/queue.ts");
+  const { watchRedis } = await import("./redis/watch.ts");
   const log = redisLog({ url: config.redisUrl, trace });
   const queue = bullQueue({ url: config.redisUrl, trace, lockMs: config.lockMs, stalledMs: config.stalledMs });
   const end = new AbortController();
-  const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(config) };
+  const watch = watchRedis({ url: config.redisUrl, trace });
+  const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(config), isFull: watch.isFull };
   const gateway = role === "worker" ? null : await openGateway(config, deps);
   signal?.addEventListener("abort", () => void gateway?.endHearing());
   const sweeping = Promise.all([
@@ -75,10 +80,10 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   ]);
   let claims: Claims | null = null;
   const stop = async (): Promise<void> => {
-    end.abort();
     await gateway?.endHearing();
-    await queue.close();
-    await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.limiter.close(), sweeping]);
+    await queue.close(config.graceMs);
+    end.abort();
+    await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.limiter.close(), watch.close(), sweeping]);
     await log.close();
   };
   try {
@@ -86,7 +91,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
       claims = await claim(config, opened, queue, trace);
       await startWorker(config, opened, claims, queue, deps);
     }
-    if (gateway) await startGateway(config, gateway, queue, deps);
+    if (gateway) await startGateway(config, gateway, queue, deps, end.signal);
     // What a crash left behind is looked at now, not when its age shows.
     await sweep(deps, 0);
   } catch (thrown) {
@@ -107,7 +112,9 @@ async function claim(config: Config, opened: OpenSandbox, queue: WorkerQueue, tr
     queue.leave(workspace).catch((thrown: unknown) => trace.warn("leave-failed", { workspace, error: messageOf(thrown) }));
   };
   const workspaces = [...opened.workspaces.keys()];
-  return await claimWorkspaces({ url: config.redisUrl, trace, host: hostId(config.stateDir), workspaces, lost });
+  const scale = config.lockMs / LIMITS.lock;
+  const times = { ttlMs: LIMITS.claim * scale, presenceMs: LIMITS.presence * scale };
+  return await claimWorkspaces({ url: config.redisUrl, trace, host: hostId(config.stateDir), workspaces, lost, ...times });
 }
 
 async function startWorker(config: Config, opened: OpenSandbox, claims: Claims, queue: Queue, deps: IntakeDeps): Promise<void> {
@@ -118,10 +125,13 @@ async function startWorker(config: Config, opened: OpenSandbox, claims: Claims, 
       trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
     });
   };
-  const hands = await buildHands({ config, log, trace, access, ...opened, appended });
+  const { redisLearned } = await import("./redis/learned.ts");
+  const learned = redisLearned({ url: config.redisUrl, trace });
+  const hands = await buildHands({ config, log, trace, access, ...opened, appended, learned });
   for (const name of opened.workspaces.keys()) {
     await queue.serve([name], (wake) => claims.during(name, wake.signal, (signal) => turn({ ...wake, signal }, hands)));
   }
+  await claims.announce();
   trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
 }
 
@@ -146,15 +156,28 @@ async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<
     chats.push(discordChat({ ...config.discord, trace, log, clock: systemClock, ids: systemIds, watch }));
   }
   async function endHearing(): Promise<void> {
-    for (const chat of chats) {
+    const stopped = chats.map(async (chat) => {
       await chat.stop().catch((thrown: unknown) => trace.warn("chat-stop-failed", { platform: chat.platform, error: messageOf(thrown) }));
-    }
+    });
+    const done = new AbortController();
+    // What is not kept by then is not acknowledged either, and comes again.
+    await Promise.race([Promise.all(stopped), systemClock.sleep(LIMITS.hearingEnd, done.signal)]);
+    done.abort();
   }
   let ended: Promise<void> | null = null;
   return { chats, limiter: redisLimiter({ url: config.redisUrl, trace }), endHearing: () => (ended ??= endHearing()) };
 }
 
-async function startGateway(config: Config, { chats, limiter }: Gateway, queue: Queue, deps: IntakeDeps): Promise<void> {
+async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
+  const { chats, limiter } = gateway;
+  const { log, trace } = deps;
+  const redact = redactor(config.secrets);
+  const statusBudget = (conversation: string): string | null => {
+    const chat = chats.find(({ platform }) => conversation.startsWith(`${platform}:`));
+    return chat?.buckets(conversation, "edit", "status")[0]?.name ?? null;
+  };
+  const { heard, newest } = liveBoard({ log, queue, clock: systemClock, trace, redact, budget: statusBudget, signal });
+  await log.onLive(heard);
   const poster = {
     log: deps.log,
     limiter,
@@ -163,8 +186,8 @@ async function startGateway(config: Config, { chats, limiter }: Gateway, queue: 
     trace: deps.trace,
     chats: new Map(chats.map((chat) => [chat.platform, chat])),
     banner: config.sandbox === "none" ? NO_SANDBOX : null,
-    redact: redactor(config.secrets),
-    now: async () => ({}),
+    redact,
+    now: (conversation: string, entries: Entry[]) => findNow(conversation, entries, { log, trace, newest }),
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
   };
   await queue.servePosts((wake) => drainPosts(wake, poster));

@@ -12,7 +12,7 @@ import { SHORTEST_SECRET } from "./core/redactor.ts";
 export interface Config {
   slack: { botToken: string; appToken: string; apiUrl: string | null } | null;
   discord: { token: string; apiUrl: string | null } | null;
-  model: { apiKey: string | null; baseUrl: string | null; model: string };
+  model: { apiKey: string | null; baseUrl: string | null; model: string; api: "auto" | "chat" | "responses" };
   redisUrl: string;
   /** Where a channel has several, its default comes first. */
   workspaces: Workspace[];
@@ -30,6 +30,10 @@ export interface Config {
   approvalMs: number;
   lockMs: number;
   stalledMs: number;
+  /** How long running commands get to end in when this process is stopped. */
+  graceMs: number;
+  /** For tests: where this process is killed; see core/checkpoint.ts. */
+  killAt: string | null;
   /** Where the programs around a command are looked up: `searchPath`. */
   path: string[];
   /** Output beyond this many bytes ends a command. */
@@ -83,7 +87,10 @@ function build(values: Values, list: Workspace[], rules: StandingRule[], env: En
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
     discord: values.DISCORD_TOKEN ? { token: values.DISCORD_TOKEN, apiUrl: values.DISCORD_API_URL } : null,
-    model: { apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL, model: values.OPENAI_MODEL },
+    model: {
+      ...{ apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL },
+      ...{ model: values.OPENAI_MODEL, api: values.OPENAI_API },
+    },
     redisUrl: values.REDIS_URL,
     workspaces: list,
     rules,
@@ -98,6 +105,8 @@ function build(values: Values, list: Workspace[], rules: StandingRule[], env: En
     approvalMs: Math.round(values.DECKHAND_APPROVAL_HOURS * HOUR),
     lockMs: values.DECKHAND_LOCK_MS,
     stalledMs: values.DECKHAND_STALLED_MS,
+    graceMs: values.DECKHAND_GRACE_MS,
+    killAt: values.DECKHAND_KILL_AT,
     path: searchPath(env),
     floodBytes: Math.round(values.DECKHAND_OUTPUT_MAX_MB * MEGABYTE),
     secrets: secretsOf(values, list, env),

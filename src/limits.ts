@@ -36,6 +36,15 @@ export const LIMITS = {
   /** The live view of a running command: at most this much, this often. */
   liveBytes: 4_096,
   liveEvery: 100,
+  /** What a thread sees of that: not before a command has printed for so long, told at most so often, and a status made anew at
+   * most so often (all threads that share a budget together); of how many threads it is kept, and how much a status shows. */
+  liveFrom: 1 * second,
+  liveTell: 500,
+  liveRing: 3 * second,
+  liveThreads: 200,
+  liveLines: 6,
+  liveLine: 160,
+  liveShown: 500,
   /** After a command's end: how long output that something still holds open is read. */
   outputDrain: 250,
   /** After a stop: when the gentle way has not ended everything, the process group goes too. */
@@ -94,10 +103,17 @@ export const LIMITS = {
   /** From this many waiting commands on, they share one post, with so much of each output. */
   foldFrom: 3,
   foldedOutput: 500,
+  /** A fold of very many: so much of all of them together, but at least so much of each. */
+  foldedAll: 8_000,
+  foldedLeast: 120,
   /** Tries of a send whose outcome stays unknown, a minute apart at the end, before its form is held to be the cause. */
   doubtfulTries: 20,
   doubtfulWait: 2 * second,
   doubtfulWaitMax: 60 * second,
+  /** How long a platform may be unable to tell whether a send has happened before it is sent again with a note. */
+  doubtfulLook: 2 * minute,
+  /** A ring for a thread of a platform that this gateway does not serve is passed on after this long. */
+  postElsewhere: 500,
 
   /** How long a rule holds that was stored by "always", and the characters of its words: a card shows them all. */
   ruleTime: 30 * 24 * hour,
@@ -125,43 +141,80 @@ export const LIMITS = {
   modelRetryMax: 30 * second,
   /** A longer `retry-after` ends the turn instead. */
   modelRetryAfterMax: 10 * minute,
+  /** What an endpoint's refusal taught us holds so long (servers are updated), with so many characters of its words. */
+  learnedTime: 30 * 24 * hour,
+  learnedReason: 300,
+  /** Asking an endpoint for its list of models, and how long its answer holds. */
+  modelList: 10 * second,
+  modelListTime: 10 * minute,
 
+  /** When Deckhand is stopped: how long running commands may go on, and how long what then was told to let go may take to end. */
+  graceTime: 20 * second,
+  handlerEnd: 5 * second,
+  /** ... and how long arrivals under way may take to be kept. */
+  hearingEnd: 5 * second,
+  /** ... and how long what is due may still be posted. */
+  lastPosts: 2 * second,
   /** BullMQ's lock and its check; `lock / 3` is our own heartbeat. */
   lock: 10 * second,
   stalledCheck: 3 * second,
   /** Takeovers without progress before a conversation counts as poisoned. */
   takeoversWithoutProgress: 3,
+  /** One whose worker died is taken up alone until it gets on, or for so long: what kills a worker does so soon. */
+  suspectTime: 10 * second,
   wakesAtOnce: 20,
   postsAtOnce: 20,
   /** A wake that throws is rung again: so often, and after at most this long (a wake that comes meanwhile waits with it). */
   wakeTries: 10,
   wakeRetryMax: 30 * second,
+  wakeRetryRedis: 3 * second,
   /** How long an act waits for a lost connection to come back, and for its answer, before it says REDIS_DOWN. */
   redisReturn: 2 * second,
   redisAnswer: 5 * second,
+  /** How often a running process looks how its Redis stands, and how often it says again what still is wrong with it. */
+  redisLook: 5 * second,
+  redisRemind: 1 * hour,
+  /** Share of `maxmemory` from which on the log warns, and from which on no new task is taken: what runs needs the rest. */
+  redisWarn: 0.7,
+  redisFull: 0.85,
+  /** What is due later than this was marked by a clock that was set back since; nothing of ours waits so long on purpose. */
+  clockAhead: 10 * minute,
+  /** A thread whose budget is empty for longer than this is looked at again meanwhile. */
+  postWaitMax: 5 * minute,
   /** A lost wake is healed after this long. */
   sweepAge: 10 * second,
   sweepEvery: 1 * second,
+  /** The same failure of a sweep is told again after so long. */
+  sweepRemind: 1 * minute,
   /** A stop works within a second even when its hint is lost. */
   stopPoll: 400,
 
   /** A host keeps its workspaces for so long after its last worker there ended; workers renew that six times as often. */
   claim: 60 * second,
+  /** A worker counts as there for so long after its last beat; it beats three times as often. Both scale with DECKHAND_LOCK_MS. */
+  presence: 15 * second,
 
   /** Who hears Discord holds this lease and renews it three times as often; without it another process takes over. */
   lease: 10 * second,
+  /** How often the others look: until one of them hears, a press comes to nobody. */
+  leaseLook: 1 * second,
 
-  /** Slack: about one post a second and channel, short bursts tolerated; chat.update is tier 3 (50 a minute a workspace). */
+  /** Tokens of a budget that each kind of post leaves for those before it: fewer than any burst, so that all get their turn. */
+  laneKeep: { approval: 0, answer: 1, output: 2, status: 3 },
+  /** Slack: about one post a second and channel, short bursts tolerated; chat.update is tier 3 (50 a minute a workspace), files
+   * tier 4 (100). */
   slackPostBurst: 5,
   slackPostPerSecond: 1,
   slackEditBurst: 5,
   slackEditPerSecond: 40 / 60,
-  /** What status edits may take of that; the rest is kept for approval cards. */
-  slackStatusBurst: 6,
-  slackStatusPerSecond: 30 / 60,
-  /** Discord: sends and edits of one channel share about 5 in 5 seconds; the SDK knows the figures of the moment. */
+  slackFileBurst: 10,
+  slackFilePerSecond: 80 / 60,
+  /** Discord: sends and edits of one channel share about 5 in any 5 seconds; the SDK knows the figures of the moment. What is not
+   * urgent has no more than 3 of them, so that a card finds room. All calls together: 50 a second. */
   discordPostBurst: 5,
   discordPostPerSecond: 1,
-  discordStatusBurst: 2,
-  discordStatusPerSecond: 0.4,
+  discordQuietBurst: 3,
+  discordQuietPerSecond: 3 / 5,
+  discordAllBurst: 40,
+  discordAllPerSecond: 40,
 } as const;

@@ -1,6 +1,6 @@
 import type { Bucket, Limiter, Queue, Wake } from "./core/ports.ts";
 import { LIMITS } from "./limits.ts";
-import { lockIsOver } from "./memory.ts";
+import { lockIsOver } from "./memory-store.ts";
 
 type Handler = (wake: Wake) => Promise<void>;
 
@@ -20,9 +20,9 @@ export function memoryQueue(failed: (conversation: string, thrown: unknown) => v
       for (const workspace of workspaces) bellOf(`wake-${workspace}`).serve(handler);
     },
     servePosts: async (handler) => bellOf("post").serve(handler),
-    async close() {
+    async close(graceMs = 0) {
       closed = true;
-      await Promise.all([...bells.values()].map((bell) => bell.end()));
+      await Promise.all([...bells.values()].map((bell) => bell.end(graceMs)));
     },
   };
 }
@@ -35,7 +35,7 @@ class Bell {
   private readonly waiting = new Set<string>();
   /** Conversations whose handler threw, until they are rung again. */
   private readonly resting = new Map<string, NodeJS.Timeout>();
-  private readonly running = new Map<string, { controller: AbortController; ended: Promise<void> }>();
+  private readonly running = new Map<string, { letGo: AbortController; leave: AbortController; ended: Promise<void> }>();
   private handler: Handler | undefined;
 
   constructor(failed: (conversation: string, thrown: unknown) => void, closed: () => boolean) {
@@ -53,11 +53,15 @@ class Bell {
     this.answer();
   }
 
-  async end(): Promise<void> {
+  async end(graceMs: number): Promise<void> {
     for (const timer of this.resting.values()) clearTimeout(timer);
     const running = [...this.running.values()];
-    for (const { controller } of running) controller.abort(new Error("this process ends"));
+    for (const { leave } of running) leave.abort(new Error("this process ends"));
+    const letGo = (): void => running.forEach((each) => each.letGo.abort(new Error("this process ends")));
+    const late = setTimeout(letGo, graceMs);
+    if (graceMs === 0) letGo();
     await Promise.all(running.map(({ ended }) => ended));
+    clearTimeout(late);
   }
 
   private answer(): void {
@@ -69,10 +73,10 @@ class Bell {
   }
 
   private start(conversation: string, handler: Handler, attempt: number): void {
-    const controller = new AbortController();
+    const [letGo, leave] = [new AbortController(), new AbortController()];
     rings += 1;
     const lock = { key: `memory:${conversation}`, token: String(rings) };
-    const run = Promise.resolve().then(() => handler({ conversation, lock, signal: controller.signal }));
+    const run = Promise.resolve().then(() => handler({ conversation, lock, signal: letGo.signal, leaving: leave.signal }));
     const ended = run
       .catch((thrown: unknown) => {
         this.failed(conversation, thrown);
@@ -83,7 +87,7 @@ class Bell {
         this.running.delete(conversation);
         this.answer();
       });
-    this.running.set(conversation, { controller, ended });
+    this.running.set(conversation, { letGo, leave, ended });
   }
 
   private rest(conversation: string, handler: Handler, attempt: number): void {
@@ -95,6 +99,8 @@ class Bell {
   }
 }
 
+const CLOCK_ERROR = 5_000;
+
 /** Token buckets in this process's memory; the same sums as redis/take.lua. */
 export function memoryLimiter(): Limiter {
   const buckets = new Map<string, { tokens: number; at: number; blocked: number }>();
@@ -103,10 +109,13 @@ export function memoryLimiter(): Limiter {
     const { tokens, at } = bucketOf(name);
     return Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1000);
   }
+  const neededOf = ({ burst, keep = 0 }: Bucket): number => 1 + Math.max(0, Math.min(keep, burst - 1));
   return {
     async take(wanted, now) {
+      // A clock that was set back: no bucket waits until it catches up.
+      for (const { name } of wanted) if (bucketOf(name).at > now + CLOCK_ERROR) buckets.delete(name);
       const waits = wanted.flatMap((bucket) => [
-        Math.ceil(((1 - levelOf(bucket, now)) * 1000) / bucket.perSecond),
+        Math.ceil(((neededOf(bucket) - levelOf(bucket, now)) * 1000) / bucket.perSecond),
         bucketOf(bucket.name).blocked - now,
       ]);
       const waitMs = Math.max(0, ...waits);

@@ -1,49 +1,10 @@
 import type { Entry, NewEntry } from "./core/entry.ts";
-import type { ArrivalRecord, Deciding, Head, Live, Log, PostState, WakeLock } from "./core/log.ts";
+import type { ArrivalRecord, Deciding, Log } from "./core/log.ts";
 import type { Clock } from "./core/ports.ts";
 import { LIMITS } from "./limits.ts";
+import { notes, posts } from "./memory-posts.ts";
 import { memoryRules } from "./memory-rules.ts";
-
-/** Locks of wakes that are over: who still holds one may not take a conversation over. Any other lock may. */
-const over = new WeakSet<WakeLock>();
-
-/** For memory-queue.ts: this wake has ended. */
-export function lockIsOver(lock: WakeLock): void {
-  over.add(lock);
-}
-
-interface Conversation {
-  head: Head;
-  entries: Entry[];
-  epoch: number;
-  takeovers: number;
-  ops: Map<string, Entry[]>;
-  /** Seq of the newest input that wakes. */
-  woke: number;
-  stop: number;
-  posts: { epoch: number; state: PostState };
-  touched: number;
-}
-
-interface Approval {
-  conversation: string;
-  asked: Entry<"approval-asked">;
-  decided?: Entry<"approval-decided">;
-}
-
-interface Store {
-  clock: Clock;
-  conversations: Map<string, Conversation>;
-  approvals: Map<string, Approval>;
-  /** Names with the time when they end. */
-  kept: Map<string, { value: unknown; until: number }>;
-  dirty: Map<string, number>;
-  postsDirty: Map<string, number>;
-  postsDue: Map<string, number>;
-  listeners: Set<(conversation: string) => void>;
-  lookers: Set<(live: Live) => void>;
-  rules: ReturnType<typeof memoryRules>;
-}
+import { type Approval, type Conversation, isKept, isOver, type Store } from "./memory-store.ts";
 
 /** The log in this process's memory, for `deckhand run` and for tests. It passes the same suite as the one in Redis. */
 export function memoryLog(clock: Clock): Log {
@@ -66,7 +27,10 @@ export function memoryLog(clock: Clock): Log {
     ...posts(store),
     ...notes(store),
     rules: store.rules,
-    close: async () => store.listeners.clear(),
+    async close() {
+      store.listeners.clear();
+      store.lookers.clear();
+    },
   };
 }
 
@@ -102,10 +66,6 @@ function decideOpen(store: Store, approval: Approval, at: number, decision: Deci
   return entry;
 }
 
-function isKept(store: Store, name: string): boolean {
-  return (store.kept.get(name)?.until ?? 0) > store.clock.now();
-}
-
 function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "append" | "settle"> {
   return {
     async ingest({ conversation, event, at, opened, entry, wakes, supersedes, cancels }: ArrivalRecord) {
@@ -119,6 +79,7 @@ function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "appe
       store.kept.set(`seen:${event}`, { value: true, until: store.clock.now() + LIMITS.seenTime });
       const { seq } = push(store, conversation, 0, at, entry);
       if (entry.type === "stop") log.stop = seq;
+      if (entry.type === "retried") log.takeovers = 0;
       if (wakes) wake(store, conversation, seq, at);
       const kept = { kind: "appended", seq, workspace: log.head.workspace } as const;
       const open = store.approvals.get(log.head.approval ?? "");
@@ -134,7 +95,7 @@ function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "appe
     },
     async takeover(conversation, lock) {
       const log = store.conversations.get(conversation);
-      if (!log || over.has(lock)) return { kind: "lost" };
+      if (!log || isOver(lock)) return { kind: "lost" };
       log.epoch += 1;
       log.takeovers += 1;
       log.ops.clear();
@@ -195,7 +156,7 @@ function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint" |
   return {
     async head(conversation) {
       const log = store.conversations.get(conversation);
-      return log ? { ...log.head } : null;
+      return log ? { ...log.head, ...(log.takeovers > 0 ? { takeovers: log.takeovers } : {}) } : null;
     },
     read: async (conversation, after) => structuredClone(store.conversations.get(conversation)?.entries.slice(after) ?? []),
     stopSeq: async (conversation) => store.conversations.get(conversation)?.stop ?? 0,
@@ -211,97 +172,5 @@ function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint" |
       return async () => void store.lookers.delete(listener);
     },
     isServed: async () => true,
-  };
-}
-
-function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts" | "postAt" | "takeDuePosts"> {
-  return {
-    async takePosts(conversation, lock) {
-      const log = store.conversations.get(conversation);
-      if (!log || over.has(lock)) return null;
-      log.posts.epoch += 1;
-      return structuredClone(log.posts);
-    },
-    async savePosts(conversation, epoch, state) {
-      const log = store.conversations.get(conversation);
-      if (log?.posts.epoch !== epoch) return "fenced";
-      log.posts.state = structuredClone(state);
-      return "saved";
-    },
-    async settlePosts(conversation, epoch, cursor) {
-      const log = store.conversations.get(conversation);
-      if (log?.posts.epoch !== epoch) return "fenced";
-      if (log.head.seq > cursor) return "more";
-      store.postsDirty.delete(conversation);
-      return "settled";
-    },
-    async postAt(conversation, at) {
-      store.postsDue.set(conversation, at);
-      later(store.postsDirty, conversation, at);
-    },
-    async takeDuePosts(now) {
-      const due = oldest(store.postsDue, now);
-      for (const conversation of due) store.postsDue.delete(conversation);
-      return due;
-    },
-  };
-}
-
-/** Moves a time that is kept, never back. */
-function later(times: Map<string, number>, conversation: string, at: number): void {
-  const since = times.get(conversation);
-  if (since !== undefined) times.set(conversation, Math.max(since, at));
-}
-
-function oldest(times: Map<string, number>, until: number): string[] {
-  const due = [...times].filter(([, at]) => at <= until).sort(([, a], [, b]) => a - b);
-  return due.slice(0, 100).map(([name]) => name);
-}
-
-type Notes =
-  | "dirtySince"
-  | "postsDirtySince"
-  | "rung"
-  | "approvalsDue"
-  | "threadsSince"
-  | "mark"
-  | "marked"
-  | "once"
-  | "lease"
-  | "putBlob"
-  | "getBlob";
-
-function notes(store: Store): Pick<Log, Notes> {
-  const { clock, conversations, approvals, kept } = store;
-  return {
-    async dirtySince(before) {
-      const workspaceOf = (conversation: string) => (conversations.get(conversation) as Conversation).head.workspace;
-      return oldest(store.dirty, before).map((conversation) => ({ conversation, workspace: workspaceOf(conversation) }));
-    },
-    postsDirtySince: async (before) => oldest(store.postsDirty, before),
-    async rung({ work, posts: behind }, at) {
-      for (const conversation of work) later(store.dirty, conversation, at);
-      for (const conversation of behind) later(store.postsDirty, conversation, at);
-    },
-    async approvalsDue(now) {
-      const open = [...approvals.values()].filter((approval) => !approval.decided);
-      return oldest(new Map(open.map(({ asked }) => [asked.approval, asked.deadline])), now);
-    },
-    threadsSince: async (since) => [...conversations].filter(([, log]) => log.touched >= since).map(([name]) => name),
-    mark: async (name, value) => void kept.set(`mark:${name}`, { value, until: Number.POSITIVE_INFINITY }),
-    marked: async (name) => (kept.get(`mark:${name}`)?.value as string | undefined) ?? null,
-    async once(name, ttlMs) {
-      if (isKept(store, `once:${name}`)) return false;
-      kept.set(`once:${name}`, { value: true, until: clock.now() + ttlMs });
-      return true;
-    },
-    async lease(name, holder, ttlMs) {
-      const key = `lease:${name}`;
-      if (isKept(store, key) && kept.get(key)?.value !== holder) return false;
-      kept.set(key, { value: holder, until: clock.now() + ttlMs });
-      return true;
-    },
-    putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),
-    getBlob: async (key) => (isKept(store, `blob:${key}`) ? (kept.get(`blob:${key}`)?.value as Uint8Array) : null),
   };
 }

@@ -26,7 +26,7 @@ describe("the configuration", () => {
     expect(config({})).toEqual({
       slack: null,
       discord: null,
-      model: { apiKey: null, baseUrl: null, model: "gpt-5" },
+      model: { apiKey: null, baseUrl: null, model: "gpt-5", api: "auto" },
       redisUrl: "redis://127.0.0.1:6379",
       workspaces: [],
       rules: [],
@@ -41,6 +41,8 @@ describe("the configuration", () => {
       approvalMs: 24 * 3_600_000,
       lockMs: 10_000,
       stalledMs: 3_000,
+      graceMs: 20_000,
+      killAt: null,
       path: [],
       floodBytes: 64_000_000,
       secrets: [],
@@ -71,12 +73,14 @@ describe("the configuration", () => {
       DECKHAND_APPROVAL_HOURS: "0.5",
       DECKHAND_LOCK_MS: "2000",
       DECKHAND_STALLED_MS: "500",
+      DECKHAND_GRACE_MS: "5000",
+      DECKHAND_KILL_AT: "kept:2",
       PATH: "/usr/bin:relative::/opt/bin",
     };
     expect(config(env)).toEqual({
       slack: { botToken: "xoxb-1-abc", appToken: "xapp-1-abc", apiUrl: "http://127.0.0.1:4000/api/" },
       discord: { token: "discord-token", apiUrl: "http://127.0.0.1:4001/api" },
-      model: { apiKey: "sk-secret", baseUrl: "http://127.0.0.1:5000/v1", model: "local/model:7b" },
+      model: { apiKey: "sk-secret", baseUrl: "http://127.0.0.1:5000/v1", model: "local/model:7b", api: "auto" },
       redisUrl: "redis://:p%40ssword@10.0.0.1:6380/2",
       workspaces: [
         { name: "web", path: "/srv/web", channels: ["slack:C1"], users: null, approvers: null, ...NO_EXTRAS },
@@ -94,6 +98,8 @@ describe("the configuration", () => {
       approvalMs: 1_800_000,
       lockMs: 2000,
       stalledMs: 500,
+      graceMs: 5000,
+      killAt: "kept:2",
       path: ["/usr/bin", "/opt/bin"],
       floodBytes: 2_500_000,
       secrets: ["redis://:p%40ssword@10.0.0.1:6380/2", "discord-token", "xoxb-1-abc", "xapp-1-abc", "p%40ssword", "sk-secret", "p@ssword"],

@@ -5,8 +5,9 @@ import type { Config } from "../config.ts";
 import type { Access } from "../core/access.ts";
 import { DeckhandError, NotStarted, messageOf } from "../core/errors.ts";
 import type { Hands } from "../core/hands.ts";
-import type { Log } from "../core/log.ts";
-import type { Tool, Trace } from "../core/ports.ts";
+import { liveEar } from "../core/live.ts";
+import type { Live, Log } from "../core/log.ts";
+import type { Learned, Tool, Trace } from "../core/ports.ts";
 import { redactor } from "../core/redactor.ts";
 import type { Sandbox } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
@@ -29,7 +30,7 @@ export async function openSandbox(config: Config, list: { name: string; path: st
   const others = [...list, ...config.workspaces].map((workspace) => workspace.path);
   const extras = new Map(config.workspaces.map((workspace) => [workspace.path, workspace]));
   const options = {
-    ...{ stateDir, runAs, secrets, apart, others, extras, floodBytes: config.floodBytes },
+    ...{ stateDir, runAs, secrets, apart, others, extras, floodBytes: config.floodBytes, quietMs: config.lockMs },
     ...(path ? { path } : {}),
     ...(trace ? { warn: trace.warn } : {}),
   };
@@ -107,14 +108,25 @@ interface HandParts extends OpenSandbox {
   trace: Trace;
   access: Access;
   appended: Hands["appended"];
+  /** Where what the model's endpoint teaches is kept. Left out: in this process alone. */
+  learned?: Learned;
+  /** Left out: other processes are told. */
+  live?: Hands["live"] | undefined;
+}
+
+function tellLive(live: Live, { log, trace }: HandParts): void {
+  log.tellLive(live).catch((thrown: unknown) => {
+    // The next lines are told again, and the result has them all.
+    trace.info("live-not-told", { conversation: live.conversation, error: messageOf(thrown) });
+  });
 }
 
 export async function buildHands(parts: HandParts): Promise<Hands> {
-  const { config, ...rest } = parts;
+  const { config, live, learned, ...rest } = parts;
   const { openaiModel } = await import("../model/openai.ts");
   return {
     ...rest,
-    model: openaiModel(config.model),
+    model: openaiModel({ ...config.model, trace: parts.trace, ...(learned ? { learned } : {}) }),
     tools: await loadTools(),
     clock: systemClock,
     ids: systemIds,
@@ -123,7 +135,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
     rules: config.rules,
     realpath: realpathOf,
     host: hostname(),
-    live: () => {},
+    live: live ?? ((run) => liveEar((text) => tellLive({ ...run, text }, parts), systemClock)),
     approvalMs: config.approvalMs,
     stopPollMs: LIMITS.stopPoll,
     retry: {

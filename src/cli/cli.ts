@@ -45,6 +45,11 @@ const COMMANDS: Record<string, Command> = {
     help: "what happened in a conversation: steps, calls, approvals, results, times",
     run: async (args) => (await import("./trace.ts")).traceCommand(args),
   },
+  retry: {
+    usage: "retry CONVERSATION",
+    help: "let a conversation go on that was set aside because its worker ended again and again",
+    run: async (args) => (await import("./retry.ts")).retryCommand(args),
+  },
   rules: {
     usage: "rules [revoke NAME] [--json]",
     help: "the rules of deckhand.yaml and those that people stored, with owner, end and hits; or take a stored one back",

@@ -6,6 +6,7 @@ import { openSandbox } from "../app/hands.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
+import type { Fact } from "../core/ports.ts";
 import { logTrace } from "../system.ts";
 import { interruption } from "./keyboard.ts";
 
@@ -113,9 +114,9 @@ function configChecks(config: Config, live: string | null): Check[] {
     {
       name: "redis",
       async look() {
-        const { checkRedis } = await import("../redis/check.ts");
-        const wrong = await checkRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
-        return wrong.length > 0 ? { wrong } : { fine: "durable, does not evict" };
+        const { lookAtRedis } = await import("../redis/check.ts");
+        const { wrong, troubles, promise } = await lookAtRedis(config.redisUrl, { loopbackIsSafe: config.sandbox === "bwrap" });
+        return wrong.length + troubles.length > 0 ? { wrong: [...wrong, ...troubles] } : { fine: promise };
       },
     },
     ...(config.sandbox === "none" ? [fine("sandbox", NO_SANDBOX)] : []),
@@ -125,13 +126,21 @@ function configChecks(config: Config, live: string | null): Check[] {
     {
       name: "model",
       async look() {
-        const { modelHealth } = await import("../model/health.ts");
-        return { fine: await modelHealth(config.model) };
+        const { knownOf, modelHealth } = await import("../model/health.ts");
+        return { fine: [await modelHealth(config.model), ...knownOf(config.model, await learnedOf(config))].join("; ") };
       },
     },
     accessCheck(config),
     ...chatChecks(config, live),
   ];
+}
+
+/** What the model's endpoint taught the workers; nothing while Redis does not answer, which is told above. */
+async function learnedOf({ redisUrl, model }: Config): Promise<Fact[]> {
+  const { nameOfModel } = await import("../model/endpoint.ts");
+  const { redisLearned } = await import("../redis/learned.ts");
+  const learned = redisLearned({ url: redisUrl, trace: logTrace("silent", []) });
+  return await learned.read(nameOfModel(model), Date.now()).catch(() => []);
 }
 
 function workspaceCheck(config: Config, workspace: Config["workspaces"][number]): Check {
@@ -145,25 +154,35 @@ function workspaceCheck(config: Config, workspace: Config["workspaces"][number])
   };
 }
 
-/** Which host has each workspace. */
+/** Which host has each workspace, and how many workers serve it now. */
 function claimsCheck({ redisUrl, stateDir, workspaces }: Config): Check {
   return {
     name: "claims",
     async look() {
       const { claimed, hostId, readClaims } = await import("../redis/claim.ts");
+      const { readWorkers } = await import("../redis/presence.ts");
       const own = existsSync(join(stateDir, "host-id")) ? hostId(stateDir) : null;
       const names = workspaces.map((workspace) => workspace.name);
-      const claims = await readClaims(redisUrl, logTrace("silent", []), names).catch((thrown: unknown) => {
+      const trace = logTrace("silent", []);
+      const asked = Promise.all([readClaims(redisUrl, trace, names), readWorkers(redisUrl, trace, names)]);
+      const known = await asked.catch((thrown: unknown) => {
         if (asDeckhandError(thrown).code === "REDIS_DOWN") return null; // told above
         throw thrown;
       });
-      if (claims === null) return { fine: "not known while Redis does not answer" };
-      const all = [...claims];
-      const wrong = all.flatMap(([name, by]) => (by === null || by.host === own ? [] : [claimed(name, by).line()]));
+      if (known === null) return { fine: "not known while Redis does not answer" };
+      const [claims, workers] = known;
+      const all = [...claims].map(([name, by]) => ({ name, by, served: servedBy(workers.get(name)?.length ?? 0) }));
+      const wrong = all.flatMap(({ name, by, served }) => (by === null || by.host === own ? [] : [claimed(name, by, served).line()]));
       if (wrong.length > 0) return { wrong };
-      return { fine: all.map(([name, by]) => `${name} ${by === null ? "is free" : `belongs to this host (${by.name})`}`).join(", ") };
+      const ours = all.map(({ name, by, served }) => `${name} ${by === null ? "is free" : `belongs to this host (${by.name})`}, ${served}`);
+      return { fine: ours.join("; ") };
     },
   };
+}
+
+function servedBy(workers: number): string {
+  if (workers === 0) return "nobody serves it now";
+  return workers === 1 ? "1 worker serves it now" : `${workers} workers serve it now`;
 }
 
 function accessCheck(config: Config): Check {

@@ -3,7 +3,12 @@ import { createInterface } from "node:readline/promises";
 /** Aborts at the first SIGINT, SIGTERM or other signal named; a second one ends the process at once, as if nobody listened. */
 export function interruption(...others: NodeJS.Signals[]): AbortSignal {
   const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM", ...others] as const) process.once(name, () => stop.abort());
+  const names = ["SIGINT", "SIGTERM", ...others] as const;
+  const first = (): void => {
+    for (const name of names) process.off(name, first);
+    stop.abort();
+  };
+  for (const name of names) process.on(name, first);
   return stop.signal;
 }
 

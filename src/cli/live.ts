@@ -134,7 +134,7 @@ class LiveCheck {
       this.pressed.resolve(inbound.by.name);
       return { whisper: "Thank you: your press arrived." };
     }
-    if (this.chat.platform === "discord" && (inbound.kind === "press" || inbound.kind === "stop")) return {};
+    if (this.chat.platform === "discord" && ["press", "choice", "stop"].includes(inbound.kind)) return {};
     throw new Error("a live check takes nothing");
   }
 

@@ -3,9 +3,23 @@ import { besides } from "../core/render.ts";
 import { decisionLine } from "../core/approval.ts";
 import type { Entry } from "../core/entry.ts";
 import { visible } from "../core/visible.ts";
+import { LIMITS } from "../limits.ts";
+import { SKIPPED } from "../sandbox/capture.ts";
 
-/** One entry as a person at a terminal reads it; empty for entries that say nothing new. */
-export function printEntry(entry: Entry): string {
+/** What a terminal has shown of a command while it ran. */
+export interface Seen {
+  /** Something came too fast to be shown. */
+  gaps: boolean;
+  /** The end of it. */
+  end: string;
+}
+
+export function seeMore(text: string, seen: Seen = { gaps: false, end: "" }): Seen {
+  return { gaps: seen.gaps || text.includes(SKIPPED), end: (seen.end + text).slice(-LIMITS.liveBytes) };
+}
+
+/** One entry as a person at a terminal reads it; empty for entries that say nothing new. `seen`: what was shown of this run. */
+export function printEntry(entry: Entry, seen?: Seen): string {
   switch (entry.type) {
     case "model":
       return entry.calls.length > 0 && entry.text ? visible(entry.text) : "";
@@ -23,7 +37,7 @@ export function printEntry(entry: Entry): string {
     case "run-started":
       return `$ ${aligned(entry.command)}`;
     case "run-ended":
-      return printRun(entry);
+      return printRun(entry, seen);
     case "final":
       return `\n${visible(entry.text)}${entry.cut ? "\n(output cut: the model reached its limit of length)" : ""}`;
     case "failed":
@@ -33,14 +47,24 @@ export function printEntry(entry: Entry): string {
   }
 }
 
-function printRun(entry: Entry<"run-ended">): string {
+function printRun(entry: Entry<"run-ended">, seen?: Seen): string {
   // The decision was a line of its own.
   if (entry.why === "denied") return "";
   if (entry.how === "refused") return `  ${visible(entry.output.text)}`;
-  const output = visible(entry.output.text.trimEnd()) || "(no output)";
+  const text = visible(entry.output.text.trimEnd());
   const how = entry.how === "exited" ? `exit ${entry.exit ?? "?"}` : entry.how;
   const after = besides(entry).map((line) => `\n  ${visible(line)}`);
-  return `${output}\n  [${how}, ${(entry.ms / 1000).toFixed(1)} s]${after.join("")}`;
+  const end = `  [${how}, ${(entry.ms / 1000).toFixed(1)} s]${after.join("")}`;
+  if (!seen) return `${text || "(no output)"}\n${end}`;
+  const lineEnd = seen.end.endsWith("\n") ? "" : "\n";
+  if (isAllOf(entry, seen)) return lineEnd + end;
+  return `${lineEnd}  [not all of that could be shown as it came; this is what is kept of it:]\n${text}\n${end}`;
+}
+
+/** Whether the last line of the output was shown, and nothing before it was skipped. */
+function isAllOf({ output }: Entry<"run-ended">, { gaps, end }: Seen): boolean {
+  const last = output.text.trimEnd().split("\n").at(-1) ?? "";
+  return !gaps && end.trimEnd().endsWith(last);
 }
 
 /** A command of several lines, set in so that none of them can pass for a line of ours. */

@@ -11,11 +11,12 @@ import type { Thread } from "../core/inbound.ts";
 import { intake } from "../core/intake.ts";
 import { type Redact, redacted, redactor } from "../core/redactor.ts";
 import { turn } from "../core/turn.ts";
+import { visible } from "../core/visible.ts";
 import { memoryLog } from "../memory.ts";
 import { logTrace, systemClock, systemIds } from "../system.ts";
 import { folderAt, oneOf } from "./cli.ts";
 import { askAt, interruption } from "./keyboard.ts";
-import { printEntry } from "./print.ts";
+import { printEntry, seeMore, type Seen } from "./print.ts";
 
 const YOU: Person = { key: "terminal:you", name: "you", kind: "member", roles: [] };
 
@@ -23,6 +24,9 @@ function accessTo(workspace: string): Access {
   const workspaces = [{ name: workspace, channels: [], users: null, approvers: null }];
   return { users: [YOU.key], approvers: [YOU.key], workspaces };
 }
+
+/** What ends so soon after its first output is shown when it has ended. */
+const SOON_MS = 300;
 
 const APPROVE = ["ask", "never", "auto"] as const;
 type Approve = (typeof APPROVE)[number];
@@ -52,7 +56,10 @@ export async function runCommand(args: string[]): Promise<number> {
   try {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
     const run = new TerminalRun(log, values.json, redactor(config.secrets));
-    const hands = await buildHands({ config, log, trace, access: accessTo(name), ...sandbox, appended: () => run.show() });
+    // Where the output goes to a file or a program, each command's comes once and whole.
+    const live = process.stdout.isTTY && !values.json ? run.watch : undefined;
+    const parts = { config, log, trace, access: accessTo(name), ...sandbox };
+    const hands = await buildHands({ ...parts, appended: () => run.show(), live });
     try {
       return await run.converse(task, approve, hands, signal);
     } finally {
@@ -70,6 +77,8 @@ class TerminalRun {
   private readonly redact: Redact;
   private shown = 0;
   private showing: Promise<void> = Promise.resolve();
+  /** By call: what was shown of it while it ran. */
+  private readonly seen = new Map<string, Seen>();
 
   constructor(log: Hands["log"], json: boolean, redact: Redact) {
     this.log = log;
@@ -108,11 +117,35 @@ class TerminalRun {
       for (const entry of await this.log.read(this.thread.key, this.shown)) {
         this.shown = entry.seq;
         const shown = redacted(entry, this.redact);
-        const text = this.json ? JSON.stringify(shown) : printEntry(shown);
+        const seen = entry.type === "run-ended" ? this.seen.get(entry.call) : undefined;
+        const text = this.json ? JSON.stringify(shown) : printEntry(shown, seen);
         if (text) process.stdout.write(`${text}\n`);
       }
     });
   }
+
+  /** Prints a command's output as it comes. What ends at once is left to `show`, which has it whole. */
+  readonly watch: Hands["live"] = ({ call }) => {
+    let early: string | null = "";
+    const print = (text: string): void => {
+      const seen = this.seen.get(call);
+      this.seen.set(call, seeMore(text, seen));
+      this.showing = this.showing.then(() => void process.stdout.write(visible(text)));
+    };
+    const begin = (): void => {
+      if (early) print(early);
+      early = null;
+    };
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      hear(text) {
+        if (early === null) return print(text);
+        early += text;
+        timer ??= setTimeout(begin, SOON_MS);
+      },
+      end: () => clearTimeout(timer),
+    };
+  };
 }
 
 function exitCode(last: Entry | undefined): number {

@@ -3,19 +3,22 @@ import { startApp } from "../app.ts";
 import { loadConfig } from "../config.ts";
 import { discordJs } from "../chat/discord/guard.ts";
 import { socketMode } from "../chat/slack/guard.ts";
+import { armCheckpoint } from "../core/checkpoint.ts";
 import { guardProcess } from "../guard.ts";
 import { logTrace } from "../system.ts";
 import { oneOf } from "./cli.ts";
 import { interruption } from "./keyboard.ts";
 
-const STOP_MS = 30_000;
+/** What a stop may take beside the time that running commands get. */
+const STOP_MS = 10_000;
 const LINGER_MS = 3_000;
 
-/** `deckhand start`: serves until SIGTERM or SIGINT. */
+/** `deckhand start`: serves until SIGTERM or SIGINT; a second one ends it at once. */
 export async function startCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string", default: "all" } } });
   const role = oneOf("--role", values.role, ["all", "gateway", "worker"] as const);
   const config = loadConfig();
+  if (config.killAt) armCheckpoint(config.killAt, () => process.kill(process.pid, "SIGKILL"));
   const trace = logTrace(config.logLevel, config.secrets);
   if (role !== "worker") guardProcess(trace, [socketMode, discordJs]);
   const end = interruption();
@@ -24,10 +27,11 @@ export async function startCommand(args: string[]): Promise<number> {
   if (!end.aborted) process.stdout.write(`deckhand is ready (${role})\n`);
   await ended;
   // The log is complete at every moment, so a stop that hangs may be cut off; the next start goes on from there.
+  const afterMs = config.graceMs + STOP_MS;
   setTimeout(() => {
-    trace.error("stop-hung", { afterMs: STOP_MS });
+    trace.error("stop-hung", { afterMs });
     process.exit(1);
-  }, STOP_MS).unref();
+  }, afterMs).unref();
   await app.stop();
   // Everything of ours is closed; what an SDK left behind must not keep the process.
   setTimeout(() => process.exit(0), LINGER_MS).unref();

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
-import { parseDiscordThread, parseSlackThread } from "../core/inbound.ts";
+import { checkThread } from "../core/inbound.ts";
 import { traceLines, traceTree } from "../core/trace.ts";
 import { redacted, redactor } from "../core/redactor.ts";
 import { redisLog } from "../redis/log.ts";
@@ -13,8 +13,7 @@ export async function traceCommand(args: string[]): Promise<number> {
   const [conversation] = positionals;
   if (!conversation || positionals.length > 1)
     throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
-  if (conversation.startsWith("discord:")) parseDiscordThread(conversation);
-  else parseSlackThread(conversation);
+  checkThread(conversation);
   const config = loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   try {

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { channels, number, oneOf, oneWord, path, people, redisAddress, token, userName, webAddress, workspaces } from "./values.ts";
+import { channels, killAt, number, oneOf, oneWord, path, people, redisAddress, token, userName, webAddress, workspaces } from "./values.ts";
 
 export interface Setting {
   name: string;
@@ -69,6 +69,12 @@ export const SETTINGS = [
     parse: oneWord,
     default: "gpt-5",
     help: "Name of the model; it must be able to call functions.",
+  },
+  {
+    name: "OPENAI_API",
+    parse: oneOf("auto", "chat", "responses"),
+    default: "auto",
+    help: "chat (Chat Completions), responses, or auto: responses at OpenAI, chat elsewhere, and the other one when the service says so.",
   },
   {
     name: "REDIS_URL",
@@ -160,6 +166,18 @@ export const SETTINGS = [
     parse: number(100, 600_000),
     default: String(LIMITS.stalledCheck),
     help: "Milliseconds between two looks for such work; less than DECKHAND_LOCK_MS.",
+  },
+  {
+    name: "DECKHAND_GRACE_MS",
+    parse: number(0, LIMITS.commandTimeMax),
+    default: String(LIMITS.graceTime),
+    help: "Milliseconds that running commands get to end in when Deckhand is stopped.",
+  },
+  {
+    name: "DECKHAND_KILL_AT",
+    parse: killAt,
+    default: null,
+    help: "For tests only: NAME:NTH kills the process (SIGKILL) when it comes by that checkpoint for the nth time. Unset: never.",
   },
 ] as const satisfies readonly Setting[];
 

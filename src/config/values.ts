@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, normalize, resolve } from "node:path";
+import { CHECKPOINTS, parseKillAt } from "../core/checkpoint.ts";
 
 /** From the text of a setting to its value. Each parser throws `Refused` with what the value must be. */
 
@@ -50,6 +51,10 @@ export function number(least: number, most: number): (text: string) => number {
 export function userName(text: string): string {
   if (!/^([a-z_][a-z0-9_-]*|\d+)$/.test(text)) refuse(`must be the name or number of a user, not "${text}"`);
   return text === "root" || /^0+$/.test(text) ? refuse("must not be root, commands never run as root; name another user") : text;
+}
+
+export function killAt(text: string): string {
+  return parseKillAt(text) ? text : refuse(`must be NAME:NTH, with a name of ${CHECKPOINTS.join(", ")}`);
 }
 
 /** Deckhand's own folder: what is relative is taken from here, because the current folder may be a workspace. */

@@ -26,7 +26,11 @@ export function boundText(bound: Bound): string {
 }
 
 /** Null when the person may press, else what they are told. */
-export function pressRefusal(access: Access, person: Person, asked: Entry<"approval-asked">): string | null {
+export function pressRefusal(
+  access: Access,
+  person: Person,
+  asked: Pick<Entry<"approval-asked">, "workspace" | "approvers">,
+): string | null {
   if (mayPress(access, person, asked.workspace, asked.approvers)) return null;
   if (person.kind !== "member" && isListed(access.approvers, { ...person, kind: "member" })) {
     return "Guests and people from other organisations can only decide when they are listed by name. Nothing was changed.";
@@ -51,6 +55,8 @@ export function lateAnswer(decided: Entry<"approval-decided">): string {
       return `${who} wrote something new instead, so this command was not run.`;
     case "cancelled":
       return `This was cancelled when ${who} stopped the work; the command was not run.`;
+    default: // a newer version wrote it
+      return `Already decided by ${who}. Your click changed nothing.`;
   }
 }
 
@@ -69,6 +75,8 @@ export function decisionLine(decided: Entry<"approval-decided">): string {
       return `Not run: ${who} wrote something new instead · ${at}`;
     case "cancelled":
       return `Not run: ${who} stopped the work · ${at}`;
+    default: // a newer version wrote it
+      return visible(`${String(decided.decision)}: ${who} · ${at}`);
   }
 }
 

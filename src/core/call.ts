@@ -5,6 +5,7 @@ import { settingOf } from "./bound.ts";
 import type { CallState, Refusal } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
+import { approvedByPress } from "./interrupted.ts";
 import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
 import { offerAlways } from "./offer.ts";
 import type { Redact } from "./redactor.ts";
@@ -84,26 +85,25 @@ export async function askPerson(call: CallState, session: Session, hands: Hands,
   const { workspace, grants } = bound;
   const recent = await patiently(() => hands.log.rules.recent(workspace), hands.clock, signal);
   const always = offerAlways(found, { workspace, place, grants, recent }, hands);
-  return [
-    {
-      type: "approval-asked",
-      parent: call.judged.seq,
-      approval,
-      call: call.call.id,
-      command: bound.command,
-      cwd: bound.cwd,
-      workspace: bound.workspace,
-      env: bound.env,
-      sandbox: bound.sandbox,
-      grants: bound.grants,
-      reasons: call.judged.reasons,
-      requester,
-      approvers: approversOf(hands.access, bound.workspace),
-      deadline: hands.clock.now() + hands.approvalMs,
-      digest: hands.ids.digest(boundText(bound)),
-      ...(always ? { always } : {}),
-    },
-  ];
+  const asked: NewEntry<"approval-asked"> = {
+    type: "approval-asked",
+    parent: call.judged.seq,
+    approval,
+    call: call.call.id,
+    command: bound.command,
+    cwd: bound.cwd,
+    workspace: bound.workspace,
+    env: bound.env,
+    sandbox: bound.sandbox,
+    grants: bound.grants,
+    reasons: call.judged.reasons,
+    requester,
+    approvers: approversOf(hands.access, bound.workspace),
+    deadline: hands.clock.now() + hands.approvalMs,
+    digest: hands.ids.digest(boundText(bound)),
+    ...(always ? { always } : {}),
+  };
+  return [asked, ...approvedByPress(asked, session, hands)];
 }
 
 /** What the model is told of a call that was not run. */
@@ -119,13 +119,16 @@ export function refusal(call: CallState, why: Refusal, session: Session, { redac
     expired: "Not run: nobody decided in time, so the request expired.",
     superseded: `Not run: ${who} wrote something new instead. Read it before you go on.`,
     cancelled: `Not run: ${who} stopped the work.`,
+    parked: "Not run: the work in this thread was set aside before this could begin.",
     changed:
       "Not run: the circumstances changed after it was judged or approved (command, folder, variables, sandbox, rules, or the script that it runs). It needs a new word: ask again.",
   };
   const parent = call.asked?.seq ?? session.state.step?.entry.seq ?? 0;
   if (why === "cut" && isWholeButWrong(call.call))
     return { ...ended(call.call.id, "refused", badArguments(call.call, redact), "bad-arguments"), parent };
-  return { ...ended(call.call.id, "refused", texts[why], why), parent, ...(by ? { by } : {}) };
+  // A newer version may have decided in words of its own.
+  const text = Object.hasOwn(texts, why) ? texts[why] : `Not run: ${why}.`;
+  return { ...ended(call.call.id, "refused", text, why), parent, ...(by ? { by } : {}) };
 }
 
 export function ended(call: string, how: "refused" | "interrupted", text: string, why?: string): NewEntry<"run-ended"> {

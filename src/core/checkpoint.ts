@@ -49,16 +49,15 @@ let armed: { text: string; name: string; left: number; kill: () => void } | null
 
 /** Arms this process: `kill` is called the nth time that it comes by. Throws CONFIG when `text` is not `name:nth`. */
 export function armCheckpoint(text: string, kill: () => void): void {
-  const { name, nth } = parseKillAt(text);
-  armed = { text, name, left: nth, kill };
+  const parsed = parseKillAt(text);
+  if (parsed === null) throw new DeckhandError("CONFIG", `"${text}" is not NAME:NTH`);
+  armed = { text, name: parsed.name, left: parsed.nth, kill };
 }
 
-/** Throws CONFIG when it is not `name:nth`. */
-export function parseKillAt(text: string): { name: Checkpoint; nth: number } {
+/** Null when it is not `name:nth`; without a number it is the first time. */
+export function parseKillAt(text: string): { name: Checkpoint; nth: number } | null {
   const [name = "", nth = "1", ...rest] = text.split(":");
-  if (!known.has(name) || rest.length > 0 || !/^[1-9]\d{0,5}$/.test(nth)) {
-    throw new DeckhandError("CONFIG", `"${text}" is not NAME:NTH with one of the names ${CHECKPOINTS.join(", ")}`);
-  }
+  if (!known.has(name) || rest.length > 0 || !/^[1-9]\d{0,5}$/.test(nth)) return null;
   return { name: name as Checkpoint, nth: Number(nth) };
 }
 

@@ -38,13 +38,19 @@ export interface State {
   unanswered: Entry<"message">[];
   turn: Turn | null;
   step: Step | null;
+  /** Presses on "Run again" that have come to nothing yet, oldest first; they are among the unanswered too. */
+  again: Entry<"message">[];
   /** A stop that has not taken effect. */
   stop: Entry<"stop"> | null;
+  /** Nothing is done here until somebody lets it go on. */
+  parked: Entry<"failed"> | null;
 }
 
 /** What to do now. `next` is the only place that decides it. */
 export type Todo =
   | { do: "ask-model" }
+  /** A person wants an interrupted command once more: a step of one call, in the place of the model's. */
+  | { do: "run-again"; message: Entry<"message"> }
   | { do: "judge"; calls: CallState[] }
   | { do: "ask-person"; call: CallState }
   | { do: "run"; call: CallState }
@@ -65,10 +71,11 @@ export type Refusal =
   | "expired"
   | "superseded"
   | "cancelled"
+  | "parked"
   | "changed";
 
 export function emptyState(): State {
-  return { seq: 0, opened: null, unanswered: [], turn: null, step: null, stop: null };
+  return { seq: 0, opened: null, unanswered: [], turn: null, step: null, again: [], stop: null, parked: null };
 }
 
 /** Folds entries into a state; give the state so far to go on from it (it is changed in place). */
@@ -102,8 +109,10 @@ function advance(state: State, entry: Entry): void {
     case "failed":
       close(state, entry);
       return;
-    case "choice":
     case "retried":
+      state.parked = null;
+      return;
+    case "choice":
     case "compacted":
       return;
     default:
@@ -113,6 +122,7 @@ function advance(state: State, entry: Entry): void {
 
 function hear(state: State, message: Entry<"message">): void {
   state.unanswered.push(message);
+  if (message.pressed?.choice === "again") state.again.push(message);
   state.turn ??= openTurn(message);
 }
 
@@ -132,9 +142,12 @@ function isRead(state: State, message: Entry<"message">): boolean {
 }
 
 function answerOfModel(state: State, entry: Entry<"model">): void {
+  state.again = state.again.filter((m) => m.seq !== entry.again);
   // What it answers was removed while it thought: nobody waits for it, and nothing of it runs.
   if (!state.turn || state.turn.first > entry.read) return;
   state.step = { entry, calls: entry.calls.map((call) => ({ call })) };
+  // What people want counts for nothing against the model.
+  if (entry.again !== undefined) return;
   state.turn.steps += 1;
   state.turn.calls += entry.calls.length;
   state.turn.activeMs += entry.ms;
@@ -161,8 +174,10 @@ function endCall(state: State, call: CallState, entry: Entry<"run-ended">): void
 
 function close(state: State, entry: Entry<"final" | "failed">): void {
   state.unanswered = state.unanswered.filter((m) => !entry.answers.includes(m.seq));
+  state.again = state.again.filter((m) => !entry.answers.includes(m.seq));
   state.step = null;
   state.stop = null;
+  state.parked = isEntry(entry, "failed") && entry.parked ? entry : null;
   const waiting = state.unanswered[0];
   state.turn = waiting ? openTurn(waiting) : null;
 }
@@ -182,6 +197,7 @@ export function next(state: State): Todo | null {
   const run = openRun(state);
   if (run) return { do: "interrupt", call: run };
   if (state.stop) return stopping(state);
+  if (state.parked) return null;
   const open = state.step?.calls.filter((c) => !c.ended) ?? [];
   const first = open[0];
   if (state.step && first) return advanceCalls(state, state.step, first, open);
@@ -190,6 +206,8 @@ export function next(state: State): Todo | null {
   if (state.step && state.step.calls.length === 0) {
     return { do: "finish", reason: "answer", answers: readMessages(state, state.step.entry.read) };
   }
+  const [again] = state.again;
+  if (again) return { do: "run-again", message: again };
   if (limit) return { do: "finish", reason: "limit", answers: readMessages(state, state.seq) };
   return { do: "ask-model" };
 }
@@ -204,16 +222,18 @@ function advanceCalls(state: State, step: Step, first: CallState, open: CallStat
   const superseded = step.calls.find((c) => c.decided?.decision === "superseded");
   if (superseded) return { do: "refuse", calls: open, why: "superseded", ...by(superseded) };
   const waits = first.judged?.verdict === "ask" && !first.decided;
-  const newer = waits && newWords(state, step);
+  // Who pressed "Run again" may have approved by that: later words do not take it back.
+  const approves = step.entry.again !== undefined && !first.asked;
+  const newer = waits && !approves && newWords(state, step);
   if (!newer) return advanceCall(first);
   // The requester wrote on while the model was thinking: nobody is asked about what came before those words.
   if (first.asked) return { do: "close-approval", call: first, decision: "superseded", by: newer.by };
   return { do: "refuse", calls: open, why: "superseded", by: newer.by };
 }
 
-/** Words of the requester that the model has not read yet. */
+/** Words of the requester that the model has not read yet. A press on a button says nothing of the request that waits. */
 function newWords(state: State, step: Step): Entry<"message"> | undefined {
-  return state.unanswered.find((m) => m.seq > step.entry.read && m.by.key === state.turn?.requester.key);
+  return state.unanswered.find((m) => m.seq > step.entry.read && m.by.key === state.turn?.requester.key && !m.pressed);
 }
 
 function advanceCall(call: CallState): Todo | null {

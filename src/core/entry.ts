@@ -77,16 +77,20 @@ interface Bodies {
   opened: { platform: string; thread: string; channel: string; workspace: string };
   /**
    * A person's words. `to: "bot"` asks for an answer; `to: "thread"` is kept as context for the next turn.
-   * `event` is the platform's message id. `again`: said with a button; the command whose `run-ended` is in that entry is
-   * run once more, as a new call.
+   * `event` is the platform's message id. `pressed`: said with a button on the interrupted run that ended in entry `of`:
+   * look how far it came, or run the same command once more, as a new call.
    */
-  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[]; again?: number };
+  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[]; pressed?: Pressed };
   /** The person changed or removed a message (`parent` = its seq). */
   edited: { event: string; text: string };
   removed: { event: string };
-  /** One answer of the model. `read` is the seq up to which it had read the log. */
+  /**
+   * One answer of the model. `read` is the seq up to which it had read the log. `again`: not the model's, but the call that
+   * the message in that entry wants once more.
+   */
   model: {
     read: number;
+    again?: number;
     text: string;
     calls: Call[];
     /** `cut`: the message is not whole (`length`, a lost connection); none of its calls runs. */
@@ -96,6 +100,9 @@ interface Bodies {
     ms: number;
     tries: number;
     reasoning?: string;
+    /** Which model was asked, and where, and what it needs back with this message; see `ModelAnswer`. */
+    by?: string;
+    echo?: Record<string, unknown>[];
   };
   /** The gate's word on one call (`parent` = the model entry), for the folder that it will run in. */
   judged: {
@@ -160,8 +167,8 @@ interface Bodies {
     notes?: string[];
   };
   /**
-   * A press that decides nothing by itself: `always` asks to see the rule of the approval in entry `of`; `look`, `again` and
-   * `leave` say what is to be done about the interrupted run that ended in entry `of`.
+   * A press that decides nothing by itself: `always` asks to see the rule of the approval in entry `of`; `leave` leaves the
+   * interrupted run that ended in entry `of` as it is.
    */
   choice: { of: number; choice: string; by: Person };
   /** Somebody ended the work. */
@@ -177,6 +184,12 @@ interface Bodies {
   failed: { code: string; text: string; answers: number[]; parked?: true };
   /** An operator lets a parked conversation go on. */
   retried: { by: Person };
+}
+
+/** What somebody wants to have done about the interrupted run that ended in entry `of`. */
+export interface Pressed {
+  of: number;
+  choice: "look" | "again";
 }
 
 export interface MessageFile {

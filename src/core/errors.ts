@@ -13,6 +13,15 @@ export const ERRORS = {
   PROGRAM_MISSING: ["{} is not installed", "Run `script/bootstrap`."],
   REDIS_DOWN: ["Redis does not answer: {}", "Start it (`redis-server --appendonly yes` will do) and check REDIS_URL."],
   REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
+  REDIS_LOADING: ["Redis is still reading its file after a start: {}", "Wait: everything goes on by itself then."],
+  REDIS_FULL: [
+    "Redis is nearly full: {}",
+    "What runs goes on; no new task is taken from 85 % on. Whoever runs Deckhand can give Redis more memory (`maxmemory`); then ask again.",
+  ],
+  REDIS_DISK: [
+    "Redis cannot write to its disk: {}",
+    "Make room there, or mend what keeps it from writing. Meanwhile it takes nothing; what arrives is taken later, and nothing is lost that was taken.",
+  ],
   REDIS_FENCED: ["Another worker took this conversation over", "Nothing to do: the other worker goes on."],
   SANDBOX_MISSING: ["bubblewrap is not installed", "Run `script/bootstrap`, or `apt-get install bubblewrap`."],
   SANDBOX_TOOL: [
@@ -101,6 +110,19 @@ export const ERRORS = {
   MODEL_FILTER: ["The model's service blocked this conversation: {}", "Say it in other words; asking the same again will not help."],
   MODEL_OVERFLOW: ["This conversation is too long for the model", "Start a new thread, or choose a model with a larger window."],
   MODEL_REFUSED: ["The model's service does not accept the request: {}", "Check OPENAI_MODEL and that the model can call functions."],
+  MODEL_MISSING: [
+    "The model's service has no such model: {}",
+    "Set OPENAI_MODEL to a name of its list; a local server has to load (Ollama: pull) the model first.",
+  ],
+  MODEL_TOOLS: [
+    "The model cannot call functions here: {}",
+    "Start vLLM with --enable-auto-tool-choice and --tool-call-parser, llama.cpp with --jinja; else choose another OPENAI_MODEL.",
+  ],
+  MODEL_CALL: ["The model wrote a call that its own service could not read: {}", "Ask again; if it happens often, choose another OPENAI_MODEL."],
+  MODEL_HISTORY: [
+    "The model's service cannot read what was said in this thread before: {}",
+    "Start a new thread, and please report it with `deckhand trace` of this one.",
+  ],
   SLACK_AUTH: ["Slack refuses the token: {}", "Set SLACK_BOT_TOKEN (xoxb-) and SLACK_APP_TOKEN (xapp-) from the app's pages."],
   SLACK_SCOPE: ["The Slack app lacks what it needs: {}", "Paste `deckhand manifest slack` into the app's manifest, then install it again."],
   SLACK_CHANNEL: [
@@ -122,6 +144,11 @@ export const ERRORS = {
     "No press of the button arrived within {}",
     "Was it pressed, with no other Deckhand running on this token? On Slack, Interactivity and Socket Mode must be on (`deckhand manifest slack`); on Discord, the application's Interactions Endpoint URL must be empty.",
   ],
+  CONVERSATION_PARKED: [
+    "The work in this thread ended its worker several times in a row, so it is set aside: `deckhand retry {}` lets it go on",
+    "What you asked is kept, and so is what you write meanwhile. Whoever runs Deckhand can see in the worker's log lines what happened, and run that command; `stop` ends it.",
+  ],
+  CONVERSATION_GOES_ON: ["{} is not parked", "Nothing to do: what is asked there is worked on as always."],
   INTERNAL: ["Something went wrong in Deckhand: {}", "Nothing is lost. Please report it with `deckhand trace` of this thread."],
 } as const satisfies Record<string, readonly [what: string, mend: string]>;
 

@@ -1,4 +1,5 @@
 import type { Access } from "./access.ts";
+import type { LiveEar } from "./live.ts";
 import type { Live, Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
 import type { StandingRule } from "./rules.ts";
@@ -38,8 +39,8 @@ export interface Hands {
   approvalMs: number;
   stopPollMs: number;
   retry: { tries: number; baseMs: number; maxMs: number; retryAfterMaxMs: number };
-  /** Shows what a command has just printed to whoever looks on; must not throw. */
-  live: (live: Live) => void;
+  /** Whoever looks on while this call runs; must not throw. */
+  live: (run: Pick<Live, "conversation" | "call">) => LiveEar;
   /** Rings for the poster; must not throw. */
   appended: (conversation: string) => void;
 }

@@ -20,6 +20,10 @@ interface Arrival {
 export type PressAction = (typeof PRESS_ACTIONS)[number];
 export const PRESS_ACTIONS = ["approve", "deny", "always", "store"] as const;
 
+/** What can be done about an interrupted run. */
+export type Choice = (typeof CHOICES)[number];
+export const CHOICES = ["look", "again", "leave"] as const;
+
 /** What can arrive from a platform. Every kind walks the same corridor through `core/intake.ts`. */
 export type Inbound =
   | (Arrival & {
@@ -35,7 +39,15 @@ export type Inbound =
   /** The platform vouches that the message is gone; `by` need not be its writer. */
   | (Arrival & { kind: "remove"; message: string })
   | (Arrival & { kind: "press"; action: PressAction; approval: string; reason?: string })
+  /** About the interrupted run that ended in entry `of` of the thread's log. */
+  | (Arrival & { kind: "choice"; choice: Choice; of: number })
   | (Arrival & { kind: "stop" });
+
+/** Throws BAD_CONVERSATION on what cannot be the key of a thread. */
+export function checkThread(key: string): void {
+  if (key.startsWith("discord:")) parseDiscordThread(key);
+  else parseSlackThread(key);
+}
 
 /** Parses `slack:T1:C1:1699.01` into its parts. Throws BAD_CONVERSATION on anything else. */
 export function parseSlackThread(key: string): { team: string; channel: string; ts: string } {

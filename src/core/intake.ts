@@ -4,8 +4,9 @@ import { pressRefusal } from "./approval.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
-import { messageOf } from "./errors.ts";
+import { DeckhandError, messageOf } from "./errors.ts";
 import { type Inbound, saysStop } from "./inbound.ts";
+import { choiceEvent, choicesIn, meaningOfChoice, tooLateToChoose } from "./interrupted.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
 import { meaningOf, type Press, tooLate } from "./press.ts";
 import type { Clock, Queue, Reply, Trace } from "./ports.ts";
@@ -16,6 +17,8 @@ export interface IntakeDeps {
   clock: Clock;
   trace: Trace;
   access: Access;
+  /** So little memory is left for the log that no new task may be taken; see LIMITS.redisFull. */
+  isFull?: () => Promise<boolean>;
 }
 
 type Heard = Extract<Inbound, { kind: "mention" | "reply" }>;
@@ -33,6 +36,8 @@ export async function intake(inbound: Inbound, deps: IntakeDeps): Promise<Reply>
       return await hearReply(inbound, deps);
     case "press":
       return await press(inbound, deps);
+    case "choice":
+      return await choosing(inbound, deps);
     case "stop":
       return await stop(inbound, deps);
     case "edit":
@@ -81,10 +86,18 @@ function notHere(workspace: string): string {
   return `This thread worked in "${workspace}", which is not set up for this channel any more.`;
 }
 
+function notAnyMore(workspace: string): string {
+  return `${notHere(workspace)} Nothing was changed, and nothing runs here. To have it done, start a new thread.`;
+}
+
 async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: boolean, deps: IntakeDeps): Promise<Reply> {
   if (!mayAsk(deps.access, inbound.by, workspace)) return toBot ? await notAllowed(inbound, deps) : {};
   if (toBot && saysStop(inbound.text) && (await deps.log.head(inbound.thread.key))) return await stop(inbound, deps);
   if ("problem" in words) return toBot ? await refuse(inbound, words.problem, deps) : {};
+  if (toBot && (await deps.isFull?.()) && !(await isAtWork(inbound.thread.key, deps))) {
+    deps.trace.warn("refused-full", { conversation: inbound.thread.key });
+    return await refuse(inbound, FULL, deps);
+  }
   const { text } = words;
   if (inbound.kind === "mention" && text.trim() === "" && !inbound.files?.length) {
     return await refuse(inbound, "Tell me what to do, in the same message as the mention.", deps);
@@ -102,6 +115,13 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
   const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
   await keep({ ...base(inbound, deps), opened, entry, wakes: toBot, ...(toBot ? { supersedes: inbound.by } : {}) }, workspace, deps);
   return {};
+}
+
+const FULL = new DeckhandError("REDIS_FULL", "there is no room for a new task").line();
+
+/** What joins work that goes on is let through: it may be what ends it. */
+async function isAtWork(conversation: string, { log }: IntakeDeps): Promise<boolean> {
+  return fold(await log.read(conversation, 0)).turn !== null;
 }
 
 function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversation" | "event" | "at"> {
@@ -175,7 +195,7 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
     return { whisper: refused };
   }
   const head = await log.head(conversation);
-  if (!head || !serves(deps.access, head.channel, asked.workspace)) return { whisper: `${notHere(asked.workspace)} Nothing was changed.` };
+  if (!head || !serves(deps.access, head.channel, asked.workspace)) return { whisper: notAnyMore(asked.workspace) };
   const now = clock.now();
   const past = now >= asked.deadline;
   const meant = past ? { decision: "expired" as const } : meaningOf(inbound, asked, entries, now);
@@ -196,6 +216,46 @@ async function choose(entry: NewEntry<"choice">, conversation: string, inbound: 
   await deps.log.ingest({ conversation, event: inbound.event, at: deps.clock.now(), entry, wakes: false });
   await ring(conversation, "", false, deps);
   return { whisper: "Nothing is stored and nothing runs yet: the request now shows the rule. Decide there." };
+}
+
+/** About an interrupted run the first press counts, whoever presses, and however late it comes. */
+async function choosing(inbound: Extract<Inbound, { kind: "choice" }>, deps: IntakeDeps): Promise<Reply> {
+  const { log, access } = deps;
+  const conversation = inbound.thread.key;
+  const head = await log.head(conversation);
+  if (!head) return { whisper: "I do not know this command any more. Nothing was changed." };
+  const { workspace } = head;
+  if (!serves(access, head.channel, workspace)) return { whisper: notAnyMore(workspace) };
+  const meant = meaningOfChoice(inbound, await log.read(conversation, 0), { access, workspace });
+  if ("whisper" in meant) return meant;
+  if ("refused" in meant) {
+    deps.trace.warn("press-refused", { conversation, person: inbound.by.key, choice: inbound.choice });
+    return { whisper: meant.refused };
+  }
+  if (meant.entry.type === "message" && (await deps.isFull?.()) && !(await isAtWork(conversation, deps))) return { whisper: FULL };
+  // It takes nothing back, not even of its own presser: a request that is open stays open.
+  const wakes = meant.entry.type === "message";
+  const kept = await keep({ ...base(inbound, deps), event: choiceEvent(inbound), entry: meant.entry, wakes }, workspace, deps);
+  if (kept.kind === "appended") return { whisper: meant.heard };
+  const first = choicesIn(await log.read(conversation, 0)).get(inbound.of);
+  return { whisper: first ? tooLateToChoose(inbound, first) : "Somebody has chosen already. Your click changed nothing." };
+}
+
+const OPERATOR: Person = { key: "deckhand", name: "operator", kind: "bot", roles: [] };
+
+/**
+ * Lets a parked conversation go on; gives its workspace. Throws BAD_CONVERSATION when there is none of that name,
+ * CONVERSATION_GOES_ON when it is not parked.
+ */
+export async function retry(conversation: string, deps: IntakeDeps): Promise<string> {
+  const state = fold(await deps.log.read(conversation, 0));
+  if (!state.opened) throw new DeckhandError("BAD_CONVERSATION", conversation);
+  if (!state.parked) throw new DeckhandError("CONVERSATION_GOES_ON", conversation);
+  const { workspace } = state.opened;
+  const event = `retry:${conversation}:${state.parked.seq}`;
+  const entry: NewEntry<"retried"> = { type: "retried", parent: state.parked.seq, by: OPERATOR };
+  await keep({ conversation, event, at: deps.clock.now(), entry, wakes: true }, workspace, deps);
+  return workspace;
 }
 
 /** Nobody in particular: the thread itself is gone. */

@@ -38,6 +38,8 @@ export interface Head {
   channel: string;
   /** The approval that is open, if any. */
   approval?: string;
+  /** How often it was taken over since it last got on; absent for none. */
+  takeovers?: number;
 }
 
 /** What is seen of a call while it runs; nothing of it is kept. */
@@ -47,14 +49,37 @@ export interface Live {
   text: string;
 }
 
+export interface Pending {
+  key: string;
+  chunk: number;
+  nonce: string;
+  at: number;
+  shows: string;
+  tries: number;
+  /** When it was first looked for in vain, because the platform could not tell. */
+  looked?: number;
+}
+
+/** A post in its thread: the platform's ids of its messages, and of each a digest of what it shows ("": not known). */
+export interface SentPost {
+  refs: string[];
+  shows: string[];
+  /** A part of it may be there twice. */
+  doubted?: boolean;
+  /** Edits in a row whose outcome is not known. */
+  fails?: number;
+}
+
 /** The poster's memory of one thread; stored whole, fenced by the poster's own epoch. */
 export interface PostState {
   /** Everything up to this seq has been posted or needs no post. */
   cursor: number;
-  /** A send that may have happened: re-sent under the same nonce, or found. */
-  pending?: { key: string; chunk: number; nonce: string; at: number; shows: string; tries: number };
-  /** Post key -> the platform's ids of its messages, and of each a digest of what it shows. */
-  sent: Record<string, { refs: string[]; shows: string[] }>;
+  /** A send that may have happened: found, or sent again under the same nonce. `at`: the first try; `shows`: the last. */
+  pending?: Pending;
+  /** What is under way or may change still, by the post's key. */
+  sent: Record<string, SentPost>;
+  /** The newest message in the thread that is ours. */
+  last?: string;
   /** Set when the thread can no longer be reached: the platform's code. */
   unreachable?: string;
 }
@@ -105,6 +130,8 @@ export interface Log {
   /** The poster wants to be woken at this time (its budget is empty until then). */
   postAt(conversation: string, at: number): Promise<void>;
 
+  /** What is marked further ahead than LIMITS.clockAhead was marked by a clock that was set back since: its time is now. */
+  setBack(now: number): Promise<void>;
   /** What the sweeper looks at: oldest first, at most 100 of each. */
   dirtySince(before: number): Promise<{ conversation: string; workspace: string }[]>;
   postsDirtySince(before: number): Promise<string[]>;

@@ -4,34 +4,39 @@ import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
 import { askPerson, judgeCalls, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
+import { callAgain } from "./interrupted.ts";
 import type { Redact } from "./redactor.ts";
 import { interrupted, runCall } from "./run.ts";
-import { patiently, type Session } from "./session.ts";
+import { type Ends, patiently, type Session } from "./session.ts";
 
 /**
  * The agent loop: look at the log, do what it says is next, append what came of it, until there is nothing to
  * do: the people are answered, or a person has to decide. It starts anywhere, so that going on after a crash,
- * a restart or an approval is no special path. Throws REDIS_FENCED when another worker took over.
+ * a restart or an approval is no special path. Whoever leaves begins nothing more. Throws REDIS_FENCED when another
+ * worker took over.
  */
-export async function loop(session: Session, hands: Hands, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+export async function loop(session: Session, hands: Hands, ends: Ends): Promise<void> {
+  while (!ends.signal.aborted && !ends.leaving.aborted) {
     const todo = next(session.state);
     if (todo === null) return;
-    await session.append(await perform(todo, session, hands, signal));
-    await session.refresh();
+    await session.append(await perform(todo, session, hands, ends));
   }
 }
 
-async function perform(todo: Todo, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): Promise<NewEntry[]> {
+  const { signal, leaving } = ends;
   switch (todo.do) {
     case "ask-model":
-      return await untilStopped(session, hands, signal, (stopped) => askModel(session, hands, stopped));
+      // A request is not waited for: whoever goes on asks again.
+      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), (stopped) => askModel(session, hands, stopped));
+    case "run-again":
+      return [callAgain(todo.message, session, hands)];
     case "judge":
       return await judgeCalls(todo.calls, session, hands, signal);
     case "ask-person":
       return await askPerson(todo.call, session, hands, signal);
     case "run":
-      return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, signal));
+      return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, ends));
     case "refuse":
       return todo.calls.map((call) => refusal(call, todo.why, session, hands, todo.by));
     case "interrupt":

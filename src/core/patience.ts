@@ -1,7 +1,10 @@
+import { DeckhandError } from "./errors.ts";
 import type { Clock } from "./ports.ts";
 
 const FIRST_MS = 1_000;
 const MOST_MS = 30_000;
+/** Our own Redis: to ask it often costs nobody anything, and people wait. */
+const REDIS_MOST_MS = 2_000;
 
 /**
  * Does it again and again, less and less often. `onFailure` tells of a failure, or throws what no waiting mends.
@@ -17,7 +20,8 @@ export async function untilDone<T>(
       return await act();
     } catch (error) {
       onFailure(error, tries);
-      await clock.sleep(Math.min(FIRST_MS * 2 ** tries, MOST_MS), signal);
+      const isOurs = error instanceof DeckhandError && error.code === "REDIS_DOWN";
+      await clock.sleep(Math.min(FIRST_MS * 2 ** tries, isOurs ? REDIS_MOST_MS : MOST_MS), signal);
     }
   }
   return undefined;

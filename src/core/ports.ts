@@ -2,7 +2,7 @@ import type { Reason, Usage, Verdict } from "./entry.ts";
 import type { Rule } from "./gate/rule.ts";
 import type { Inbound } from "./inbound.ts";
 import type { WakeLock } from "./log.ts";
-import type { Post } from "./post.ts";
+import type { Lane, Post } from "./post.ts";
 import type { RunOptions, RunResult, RunSpec, Sandbox } from "./sandbox.ts";
 
 /**
@@ -47,7 +47,7 @@ export interface Bucket {
   name: string;
   burst: number;
   perSecond: number;
-  /** Tokens that must be left over for what is more urgent; 0 when left out. */
+  /** Tokens that must be left over for what is more urgent; 0 when left out, never more than lets a full bucket pass. */
   keep?: number;
 }
 
@@ -96,6 +96,8 @@ export interface ChatRefusal {
   /** The platform's own code. */
   code: string;
   retryAfterMs?: number;
+  /** A limit: until then nothing more passes the first bucket of the act, or, `everywhere`, the last. */
+  limit?: "here" | "everywhere";
 }
 
 export class ChatError extends Error {
@@ -107,11 +109,28 @@ export class ChatError extends Error {
   }
 }
 
+/** A send whose outcome is not known. */
+export interface Sought {
+  nonce: string;
+  /** When it was first tried, in milliseconds. */
+  since: number;
+  /** What it would be now; absent when nothing would be sent in its place. */
+  chunk?: Chunk;
+  /** The newest message that is known to be in the thread: the one that is sought came later. */
+  last?: string;
+}
+
+/** `absent`: to send it now makes no second one. `unknown`: the platform cannot tell. */
+export type Found = { ref: string } | "absent" | "unknown";
+
 /** A thread that we began. `root` is its first message, as `edit` takes it. */
 export interface Begun {
   thread: string;
   root: { thread: string; ref: string };
 }
+
+/** `file`: a send with a file. */
+export type ChatAct = "send" | "file" | "edit";
 
 export interface Chat {
   readonly platform: string;
@@ -123,16 +142,16 @@ export interface Chat {
   stop(): Promise<void>;
   /** Splits and lays out; pure. A post always gives at least one chunk. */
   layout(post: Post): Chunk[];
-  /** Budgets in this thread. A status edit has a smaller share, so that it never takes what an approval needs. */
-  buckets(thread: string, act: "send" | "edit" | "status"): Bucket[];
+  /** Budgets of an act in this thread, never none; each lane leaves something to those before it. */
+  buckets(thread: string, act: ChatAct, lane: Lane): Bucket[];
   /** Sends one chunk; `nonce` goes with it. Throws ChatError only. Returns the message's id. */
   send(thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string>;
   /** Says this in a channel (`slack:C1`) and begins a thread there; once started. Throws ChatError; then no thread has begun. */
   begin(channel: string, chunk: Chunk, nonce: string): Promise<Begun>;
   /** Makes a message show this chunk. Where it had to be sent anew: the new id. Throws ChatError. */
   edit(thread: string, ref: string, chunk: Chunk): Promise<string | void>;
-  /** The message sent under this nonce at or after `since`, if it is there; `chunk` is what it would be now. Throws ChatError. */
-  find(thread: string, nonce: string, since: number, chunk?: Chunk): Promise<string | null>;
+  /** What became of a send. Throws ChatError. */
+  find(thread: string, sought: Sought): Promise<Found>;
 }
 
 // ---- the model ---------------------------------------------------------------------------------------------
@@ -144,19 +163,31 @@ export interface ToolSpec {
   parameters: Record<string, unknown>;
 }
 
+/** A picture for models that see: MIME type, and the bytes in base64. */
+export interface Image {
+  type: string;
+  data: string;
+}
+
 export type Message =
-  | { role: "system" | "user"; content: string }
+  | { role: "system"; content: string }
+  | { role: "user"; content: string; images?: Image[] }
   | {
       role: "assistant";
       content: string | null;
       calls: { id: string; name: string; arguments: string; extra?: Record<string, unknown> }[];
       reasoning?: string;
+      /** `by` and `echo` of the answer, as they were. Without `by` it is not known who made it. */
+      by?: string;
+      echo?: Record<string, unknown>[];
     }
   | { role: "tool"; call: string; content: string };
 
 export interface ModelRequest {
   messages: Message[];
   tools: ToolSpec[];
+  /** `none`: the tools are named as ever, so that the prefix stays, but none may be called now. */
+  choice?: "none";
 }
 
 /** A call as the endpoint sent it, joined from its pieces; the loop mints our id. */
@@ -172,8 +203,30 @@ export interface ModelAnswer {
   calls: RawCall[];
   finish: "stop" | "calls" | "cut" | "filter" | "refusal";
   usage: Usage;
+  /** The name that the endpoint gave itself. */
   model: string;
   reasoning?: string;
+  /** Which model was asked, and where: its reasoning, `extra` and `echo` go back to no other. */
+  by?: string;
+  /** What the endpoint needs back with this message, in its own form: it is kept and given back as it came. */
+  echo?: Record<string, unknown>[];
+}
+
+/** Something that an endpoint taught us about one of its models by refusing a request: `value` is what holds since. */
+export interface Fact {
+  name: string;
+  value: string;
+  /** What the endpoint said: one line, at most LIMITS.learnedReason characters, without secrets. */
+  reason: string;
+  at: number;
+}
+
+/** What was learned of each endpoint and model; `of` names them (`gpt-5 at api.openai.com`). */
+export interface Learned {
+  /** At most one fact a name, no older than LIMITS.learnedTime. */
+  read(of: string, now: number): Promise<Fact[]>;
+  /** Replaces the fact of that name. */
+  note(of: string, fact: Fact): Promise<void>;
 }
 
 export interface Model {
@@ -182,6 +235,8 @@ export interface Model {
    * again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.
    */
   ask(request: ModelRequest, options: { signal: AbortSignal; onText?: (text: string) => void }): Promise<ModelAnswer>;
+  /** How many tokens it can read, answer included: as configured, told by the endpoint or learned from it. Null: not known. Never rejects. */
+  window(): Promise<number | null>;
 }
 
 // ---- tools -------------------------------------------------------------------------------------------------

@@ -1,3 +1,5 @@
+import type { Choice, PressAction } from "./inbound.ts";
+
 /** A platform-neutral message. Wires turn it into Block Kit or components; `core/render.ts` makes it from entries. */
 export interface Post {
   /** Its identity in the thread: the same key again is an edit of the same message. */
@@ -25,9 +27,9 @@ export type Block =
   | { kind: "buttons"; buttons: Button[] };
 
 export interface Button {
-  action: "approve" | "deny" | "always" | "store" | "stop";
+  action: PressAction | Choice | "stop";
   label: string;
   style?: "primary" | "danger";
-  /** An approval's id, or the conversation's key for `stop`. */
+  /** An approval's id, the seq of what a choice is about, or the conversation's key for `stop`. */
   value: string;
 }

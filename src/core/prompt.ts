@@ -85,6 +85,8 @@ function pushModel(out: Message[], entry: Entry<"model">, results: Map<string, E
       ...(call.extra ? { extra: call.extra } : {}),
     })),
     ...(entry.reasoning ? { reasoning: entry.reasoning } : {}),
+    ...(entry.by ? { by: entry.by } : {}),
+    ...(entry.echo ? { echo: entry.echo } : {}),
   });
   for (const call of entry.calls) {
     const result = results.get(call.id);
@@ -102,11 +104,19 @@ function userText(entry: Entry, entries: Entry[]): string | null {
       return editedBefore(entry, entries) ? null : `(An earlier message was changed by its writer. It now says: ${entry.text})`;
     case "final":
       return entry.reason === "answer" ? null : `(Note from Deckhand: ${entry.text})`;
+    case "choice":
+      return entry.choice === "leave" ? leftText(entry, entries) : null;
     case "failed":
+      if (entry.parked) return "(Note from Deckhand: this work ended its worker several times in a row. Look before you go on.)";
       return `(Note from Deckhand: the work stopped here. ${entry.text})`;
     default:
       return null;
   }
+}
+
+function leftText({ of, by }: Entry<"choice">, entries: Entry[]): string {
+  const call = entries.filter((e) => isEntry(e, "run-ended")).find((e) => e.seq === of)?.call ?? "";
+  return `(Note from Deckhand: ${by.name} leaves the interrupted command of call ${call} as it is.)`;
 }
 
 function messageText(entry: Entry<"message">, entries: Entry[]): string | null {
@@ -152,9 +162,11 @@ function howItEnded(ended: Entry<"run-ended">): string {
     case "cancelled":
       return `\n[stopped by ${ended.by?.name ?? "a person"}]`;
     case "interrupted":
-      return "\n[interrupted from outside. It is not known how far this command came; it was not run again. Look before you repeat anything.]";
+      return `\n[interrupted ${ended.why === "restart" ? "by a restart of Deckhand" : "from outside"}. It is not known how far this command came; it was not run again. Look before you repeat anything.]`;
     case "refused":
       return "";
+    default: // a newer version wrote it
+      return `\n[ended: ${String(ended.how)}]`;
   }
 }
 

@@ -4,6 +4,7 @@ import { card, SEE_FILE } from "./card.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
 import { headAndTail } from "./cut.ts";
 import { type Entry, isEntry } from "./entry.ts";
+import { type Chosen, choicesIn, whatIsKnown, whatToDo } from "./interrupted.ts";
 import type { Block, Post } from "./post.ts";
 import { type Redact, redacted } from "./redactor.ts";
 import { isOver, type Now, statusPost, type TurnView } from "./status.ts";
@@ -34,7 +35,7 @@ interface Looks {
 
 /** Everything is redacted before anything is shortened: no half of a secret is left at a cut. */
 export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Looks): View {
-  const isPosted = (entry: Entry): boolean => entry.seq <= after && isEntry(entry, "run-ended");
+  const isPosted = (entry: Entry): boolean => entry.seq <= after && isEntry(entry, "run-ended") && entry.how !== "interrupted";
   const entries = log.map((entry) => (isPosted(entry) ? entry : redacted(entry, redact)));
   const state = emptyState();
   const due: Due[] = [];
@@ -46,9 +47,9 @@ export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Lo
     const turn = turns.at(-1);
     fold([entry], state);
     if (isEntry(entry, "run-started") && turn) turn.commands += 1;
-    if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn) turn.end = entry;
+    if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn && !state.parked) turn.end = entry;
     if (turn && !turn.end && state.turn?.first !== turn.first.seq) turn.takenBack = true;
-    const post = isPosted(entry) ? null : postOf(entry, index, waiting?.asked);
+    const post = isPosted(entry) ? null : postOf(entry, index, { asked: waiting?.asked, parked: state.parked !== null });
     if (post) due.push({ seq: entry.seq, post });
     if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
   }
@@ -65,10 +66,16 @@ function openTurnView(state: State, entry: Entry, turns: TurnView[], due: Due[])
   due.push({ seq: entry.seq, post: { key: `status:${first.seq}`, lane: "status", blocks: [] } });
 }
 
-function postOf(entry: Entry, index: Index, waiting: Entry<"approval-asked"> | undefined): Post | null {
+/** What keeps a message waiting. */
+interface Waits {
+  asked: Entry<"approval-asked"> | undefined;
+  parked: boolean;
+}
+
+function postOf(entry: Entry, index: Index, waits: Waits): Post | null {
   switch (entry.type) {
     case "message":
-      return waiting && entry.to === "bot" && entry.by.key !== waiting.requester.key ? keptPost(entry) : null;
+      return keptPost(entry, waits);
     case "approval-asked":
       return cardOf(entry, index);
     case "choice":
@@ -87,8 +94,12 @@ function postOf(entry: Entry, index: Index, waiting: Entry<"approval-asked"> | u
   }
 }
 
-function keptPost(entry: Entry<"message">): Post {
-  const text = `${visible(entry.by.name)}, I keep this for when the request above is decided.`;
+function keptPost(entry: Entry<"message">, { asked, parked }: Waits): Post | null {
+  // What the requester writes takes the request back; what they press does not.
+  const waits = asked !== undefined && (entry.by.key !== asked.requester.key || entry.pressed !== undefined);
+  if (entry.to !== "bot" || !(waits || parked)) return null;
+  const until = parked ? "the work in this thread goes on" : "the request above is decided";
+  const text = `${visible(entry.by.name)}, I keep this for when ${until}.`;
   return { key: `kept:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text }] };
 }
 
@@ -107,6 +118,8 @@ interface Index {
   decided: Map<string, Entry<"approval-decided">>;
   /** The first press on "always", by the seq of what it is about. */
   chosen: Map<number, Entry<"choice">>;
+  /** What people chose about interrupted runs. */
+  choices: Map<number, Chosen>;
   /** What the model said before the first call of a step; shown once, with that call. */
   said: Map<string, string>;
   /** The badge of a run outside a sandbox. */
@@ -114,7 +127,8 @@ interface Index {
 }
 
 function indexOf(entries: Entry[]): Index {
-  const index: Index = { judged: new Map(), asked: new Map(), decided: new Map(), chosen: new Map(), said: new Map(), unsafe: null };
+  const maps = { judged: new Map(), asked: new Map(), decided: new Map(), chosen: new Map(), said: new Map() };
+  const index: Index = { ...maps, choices: choicesIn(entries), unsafe: null };
   for (const entry of entries) {
     if (isEntry(entry, "judged")) index.judged.set(entry.call, entry);
     else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry).set(entry.seq, entry);
@@ -146,7 +160,10 @@ function runPost(ended: Entry<"run-ended">, index: Index): Post | null {
   blocks.push({ kind: "note", text: endNote(ended, output === "") });
   blocks.push(...besides(ended).map((text): Block => ({ kind: "note", text: visible(text) })));
   const file = ended.output.blob ? { file: { name: "output.txt", blob: ended.output.blob } } : {};
-  return { key: `run:${ended.seq}`, lane: "output", blocks, ...file };
+  if (ended.how !== "interrupted") return { key: `run:${ended.seq}`, lane: "output", blocks, ...file };
+  // It waits for people like a request: it is never folded, and edited when somebody has chosen.
+  blocks.push(whatToDo(ended, index.choices.get(ended.seq)));
+  return { key: `run:${ended.seq}`, lane: "approval", blocks, ...file };
 }
 
 /** What it did beside printing: files that will run by themselves, hosts that it tried. */
@@ -175,10 +192,12 @@ function endNote(ended: Entry<"run-ended">, silent: boolean): string {
     case "cancelled":
       return `${nothing}stopped by ${visible(ended.by?.name ?? "a person")} after ${seconds}`;
     case "interrupted":
-      return "Interrupted: Deckhand or its sandbox ended meanwhile. It may have run, wholly or in part; it was not run again.";
+      return whatIsKnown(ended);
     case "refused":
       return ended.why === "cut"
         ? "Output cut: the model's message was not complete, so its command was not run."
         : visible(ended.output.text.replace(TO_MODEL, ""));
+    default: // a newer version wrote it
+      return visible(`${nothing}${String(ended.how)} · ${seconds}`);
   }
 }

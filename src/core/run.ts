@@ -9,26 +9,23 @@ import { asDeckhandError, DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { boundWhole, type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
 import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
-import { patiently, type Session } from "./session.ts";
+import { type Ends, patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
 /**
  * Runs one call. Once the workspace is ours and everything around the command stands, the circumstances are compared
  * with what was approved and `run-started` is made durable; only then the command is let go. `stopped` also aborts on
- * a person's stop, `signal` only when this worker has to let go.
+ * a person's stop. When we leave before that, nothing has happened; what was let go may end, until we are out of time.
  */
-export async function runCall(
-  call: CallState,
-  session: Session,
-  hands: Hands,
-  stopped: AbortSignal,
-  signal: AbortSignal,
-): Promise<NewEntry[]> {
+export async function runCall(call: CallState, session: Session, hands: Hands, stopped: AbortSignal, ends: Ends): Promise<NewEntry[]> {
   const found = findAct(call.call, hands);
   if ("problem" in found) return [ended(call.call.id, "refused", found.problem, found.why)];
-  const start = starting(call, found, session, hands, signal);
+  const start = starting(call, found, session, hands, ends);
   const at = { ...specOf(call, found, session, hands), sandbox: hands.sandbox };
-  const result = await found.tool.run(found.act, at, { signal: stopped, ready: start.ready });
+  const live = hands.live({ conversation: session.conversation, call: call.call.id });
+  const options = { signal: AbortSignal.any([stopped, start.unbegun]), ready: start.ready, onChunk: live.hear };
+  const result = await found.tool.run(found.act, at, options);
+  live.end();
   // Asked in the very moment in which it ended, it may still be writing.
   await start.asked;
   if (start.failed) throw start.failed.thrown;
@@ -39,17 +36,19 @@ export async function runCall(
   if (why) return [{ ...refusal(call, why, session, hands, stop?.by), ...(parent === undefined ? {} : { parent }) }];
   if (parent === undefined && start.closed !== null) return [ended(call.call.id, "refused", `Not run: ${start.closed}`, "sandbox")];
   // Nothing was started: whoever goes on runs it.
-  if (parent === undefined && signal.aborted) return [];
+  if (parent === undefined && (ends.signal.aborted || ends.leaving.aborted)) return [];
   if (parent === undefined && result.how !== "refused") {
     return [ended(call.call.id, "refused", new DeckhandError("SANDBOX_RUNNER", "before the command began").line(), "sandbox")];
   }
-  return [await resultEntry(call, result, session, hands, signal)];
+  return [await resultEntry(call, result, session, hands, ends)];
 }
 
 interface Starting {
   ready: () => Promise<boolean>;
   /** Its answer, once it was asked. */
   asked: Promise<boolean> | null;
+  /** Aborts when we leave before that. */
+  unbegun: AbortSignal;
   /** Why nothing runs in this workspace now. */
   closed: string | null;
   /** It was let go. */
@@ -59,9 +58,13 @@ interface Starting {
   failed: { thrown: unknown } | null;
 }
 
-function starting(call: CallState, found: Found, session: Session, hands: Hands, signal: AbortSignal): Starting {
-  const start: Starting = { ready, asked: null, closed: null, went: false, changed: false, failed: null };
+function starting(call: CallState, found: Found, session: Session, hands: Hands, { signal, leaving }: Ends): Starting {
+  const unbegun = new AbortController();
+  const start: Starting = { ready, asked: null, unbegun: unbegun.signal, closed: null, went: false, changed: false, failed: null };
+  const leave = (): void => unbegun.abort();
+  leaving.addEventListener("abort", leave);
   function ready(): Promise<boolean> {
+    leaving.removeEventListener("abort", leave);
     start.asked = begin();
     return start.asked;
   }
@@ -74,7 +77,7 @@ function starting(call: CallState, found: Found, session: Session, hands: Hands,
       const bound = await boundWhole(found, call, session, hands, place);
       const digest = hands.ids.digest(boundText(bound));
       start.changed = call.asked ? call.asked.digest !== digest : !stillRuns(call, found, place);
-      if (start.changed) return false;
+      if (start.changed || leaving.aborted) return false;
       const { command, cwd, timeoutMs, sandbox, grants } = bound;
       const { host } = hands;
       const parent = session.state.step?.entry.seq ?? 0;
@@ -111,7 +114,13 @@ function reachOf(call: CallState): Reach {
   return call.judged?.reads ? "read" : "contained";
 }
 
-async function resultEntry(call: CallState, result: RunResult, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry> {
+async function resultEntry(
+  call: CallState,
+  result: RunResult,
+  session: Session,
+  hands: Hands,
+  { signal, leaving }: Ends,
+): Promise<NewEntry> {
   const output: Output = { ...result.output };
   const whole = wholeOf(call, result);
   if (whole) {
@@ -136,6 +145,7 @@ async function resultEntry(call: CallState, result: RunResult, session: Session,
     output: result.why && !output.text ? { ...output, text: result.why } : output,
     ms: result.ms,
     ...(result.how === "refused" ? { why: "sandbox" } : {}),
+    ...(letGo && leaving.aborted ? { why: "restart" } : {}),
     ...(result.how === "cancelled" && !letGo && stop ? { by: stop.by } : {}),
     ...(notes.length > 0 ? { notes } : {}),
     ...(result.noticed ? { noticed: result.noticed } : {}),

@@ -5,6 +5,12 @@ import { DeckhandError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Ids } from "./ports.ts";
 
+/** When the work on a conversation has to end: `signal` at once, `leaving` with what runs; see `Wake`. */
+export interface Ends {
+  signal: AbortSignal;
+  leaving: AbortSignal;
+}
+
 /** One worker's hold on one conversation: the entries it has read, their fold, and the right to append. */
 export interface Session {
   readonly conversation: string;
@@ -12,7 +18,7 @@ export interface Session {
   readonly state: State;
   /** Reads what has come in since. */
   refresh(): Promise<void>;
-  /** Appends, durable when it resolves, and reads on. Throws REDIS_FENCED when another worker took over. */
+  /** Appends, durable when it resolves, and reads on; with nothing to append it reads on. Throws REDIS_FENCED when another worker took over. */
   append(entries: NewEntry[]): Promise<void>;
 }
 
@@ -39,7 +45,7 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
       fold(fresh, state);
     },
     async append(news) {
-      if (news.length === 0) return;
+      if (news.length === 0) return await session.refresh();
       for (const { type } of news) checkpoint(`before-${type}`);
       const op = ids.token();
       const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);

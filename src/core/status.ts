@@ -1,5 +1,9 @@
-import { type State, openApproval } from "./conversation.ts";
+import { LIMITS } from "../limits.ts";
+import { type CallState, type State, fold, next, openApproval } from "./conversation.ts";
 import { type Entry, isEntry } from "./entry.ts";
+import { messageOf } from "./errors.ts";
+import type { Live, Log } from "./log.ts";
+import type { Trace } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
 import { visible } from "./visible.ts";
 
@@ -14,32 +18,80 @@ export interface TurnView {
 
 /** What is true of a conversation at this moment and stands in no log; the thread shows it while it lasts. */
 export interface Now {
-  /** The newest lines of the command that runs, redacted. */
-  live?: string;
-  /** Nobody serves the workspace. */
+  /** The newest lines of a command, redacted; shown while that command runs. */
+  live?: Omit<Live, "conversation">;
+  /** No worker serves the workspace, and there is something to do in it. */
   unserved?: boolean;
 }
 
+interface NowParts {
+  log: Pick<Log, "isServed">;
+  trace: Trace;
+  newest: (conversation: string) => Now["live"] | null;
+}
+
+/** Never rejects: what cannot be found out is left out. */
+export async function findNow(conversation: string, entries: Entry[], { log, trace, newest }: NowParts): Promise<Now> {
+  const live = newest(conversation);
+  const now: Now = live ? { live } : {};
+  const state = fold(entries);
+  if (!state.opened || next(state) === null) return now;
+  try {
+    return (await log.isServed(state.opened.workspace)) ? now : { ...now, unserved: true };
+  } catch (thrown) {
+    trace.info("unknown-whether-served", { conversation, error: messageOf(thrown) });
+    return now;
+  }
+}
+
 /** The one message of a turn that is kept up to date. */
-export function statusPost(turn: TurnView, state: State, banner: string | null, _now: Now): Post {
-  const blocks: Block[] = [{ kind: "text", text: isOver(turn) ? endedText(turn) : activity(state) }];
+export function statusPost(turn: TurnView, state: State, banner: string | null, now: Now): Post {
+  const over = isOver(turn);
+  const blocks: Block[] = over ? [{ kind: "text", text: endedText(turn) }] : activity(state, now);
   if (banner) blocks.push({ kind: "note", text: banner });
-  if (!isOver(turn)) {
+  if (!over) {
     const value = state.opened?.thread ?? "";
     blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
   }
-  const working = !isOver(turn) && !openApproval(state);
+  const working = !over && !openApproval(state) && !now.unserved && !state.parked;
   return { key: `status:${turn.first.seq}`, lane: "status", blocks, working };
 }
 
-/** One line for what goes on. A call that is about to run already counts as running: every edit costs budget. */
-function activity(state: State): string {
-  if (state.stop) return "Stopping …";
+/** What goes on, in one line; of a command that runs also what it has just printed. */
+function activity(state: State, now: Now): Block[] {
   const call = state.step?.calls.find((c) => !c.ended);
+  const text = now.unserved ? unservedText(state) : activityText(state, call);
+  const lines = isShown(call, state, now) ? lastLines(now.live?.text ?? "") : "";
+  return [{ kind: "text", text }, ...(lines ? [{ kind: "code" as const, text: lines }] : [])];
+}
+
+function isShown(call: CallState | undefined, { stop }: State, { live, unserved }: Now): boolean {
+  return call?.started !== undefined && call.call.id === live?.call && !stop && !unserved;
+}
+
+/** A call that is about to run already counts as running: every edit costs budget. */
+function activityText(state: State, call: CallState | undefined): string {
+  if (state.stop) return "Stopping …";
+  if (state.parked) return "Parked: this waits until whoever runs Deckhand lets it go on, or somebody stops it.";
   const runs = call?.judged?.verdict === "auto" || call?.decided?.decision === "approved";
   if (call?.judged && runs) return `Running: ${oneLine(call.judged.title)}`;
   if (call?.judged?.verdict === "ask" && !call.decided) return "Waiting for a decision on the request below.";
   return state.turn?.steps ? "Thinking …" : "On it. Thinking …";
+}
+
+function unservedText({ opened, turn }: State): string {
+  const goes = turn?.steps ? "goes on" : "starts";
+  return `No worker serves the workspace "${opened?.workspace ?? ""}" now. This ${goes} by itself as soon as one does.`;
+}
+
+/** The end of a command's output so far, in whole lines, the long ones cut. */
+function lastLines(text: string): string {
+  const lines = visible(text.trimEnd())
+    .split("\n")
+    .slice(-LIMITS.liveLines)
+    .map((line) => cutLine(line, LIMITS.liveLine));
+  while (lines.join("\n").length > LIMITS.liveShown) lines.shift();
+  return lines.join("\n");
 }
 
 export function isOver(turn: TurnView): boolean {
@@ -59,6 +111,9 @@ function endWord(end: Entry<"final" | "failed"> | undefined): string {
 }
 
 function oneLine(command: string): string {
-  const line = visible(command.replaceAll("\n", " "));
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+  return cutLine(visible(command.replaceAll("\n", " ")), 120);
+}
+
+function cutLine(line: string, max: number): string {
+  return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line;
 }

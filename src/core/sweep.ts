@@ -15,12 +15,15 @@ export interface SweepDeps {
 export async function sweep(deps: SweepDeps, age: number = LIMITS.sweepAge): Promise<void> {
   const { log, queue, clock, trace } = deps;
   const now = clock.now();
+  await log.setBack(now);
   await each(await log.approvalsDue(now), (approval) => expire(approval, now, deps), trace);
   // Also rings for a long run that goes on: that ring finds nothing to do.
   const left = await log.dirtySince(now - age);
   await each(left, ({ conversation, workspace }) => queue.wake(conversation, workspace), trace);
   const behind = await log.postsDirtySince(now - age);
-  await each(behind, (conversation) => queue.wakePosts(conversation), trace);
+  // Of those left alone the thread may say what is not so any more: that somebody works on it, or that nobody is there to.
+  const untrue = left.map(({ conversation }) => conversation).filter((conversation) => !behind.includes(conversation));
+  await each([...behind, ...untrue], (conversation) => queue.wakePosts(conversation), trace);
   // To the end of the line: what nobody serves now must not keep the sweeper from the rest.
   const rung = { work: left.map(({ conversation }) => conversation), posts: behind };
   await log.rung(rung, now);
@@ -56,11 +59,16 @@ export async function sweepPosts(deps: SweepDeps): Promise<void> {
 
 /** Runs `act` every `everyMs` until the signal aborts; a failure is traced and tried again. */
 export async function every(act: () => Promise<void>, everyMs: number, deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  let told = { error: "", at: 0 };
   while (!signal.aborted) {
     try {
       await act();
     } catch (thrown) {
-      deps.trace.warn("sweep-failed", { error: messageOf(thrown) });
+      const [error, at] = [messageOf(thrown), deps.clock.now()];
+      // An outage is one trouble, however many sweeps it meets.
+      const isOld = error === told.error && Math.abs(at - told.at) < LIMITS.sweepRemind;
+      if (!isOld) deps.trace.warn("sweep-failed", { error });
+      if (!isOld) told = { error, at };
     }
     await deps.clock.sleep(everyMs, signal);
   }

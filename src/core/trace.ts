@@ -9,6 +9,8 @@ export interface TurnTrace {
   /** Those that the turn answers, or is to answer while it goes on. */
   messages: { seq: number; by: string; text: string }[];
   steps: StepTrace[];
+  /** Each time that it was set aside; `retriedMs` later it was let go on. */
+  parked: { at: string; text: string; retriedMs: number | null }[];
   end: { kind: string; text: string; ms: number } | null;
   tokens: { prompt: number | null; completion: number | null };
 }
@@ -36,19 +38,25 @@ export interface CallTrace {
   sandbox: string | null;
   /** `output` is what the model got of it: head and tail of a long one. */
   result: { how: string; exit: number | null; ms: number; bytes: number; why: string | null; output: string } | null;
+  /** What people pressed that was no decision: `always`; `look`, `again` and `leave` after an interruption. */
+  choices: { choice: string; by: string; at: string }[];
 }
 
 export function traceTree(entries: Entry[]): TurnTrace[] {
   const turns: TurnTrace[] = [];
   const state = emptyState();
+  /** By the seq of what people choose about: an approval, or the end of a run. */
+  const calls = new Map<number, CallTrace>();
   let first: number | undefined;
   for (const entry of entries) {
     const heard = state.unanswered;
     fold([entry], state);
     const turn = turns.at(-1);
+    chosen(entry, calls);
     if (turn?.end === null) {
-      happened(turn, entry);
-      const answers = isEntry(entry, "final") || isEntry(entry, "failed") ? entry.answers : null;
+      const call = happened(turn, entry);
+      if (call) calls.set(entry.seq, call);
+      const answers = isEntry(entry, "final") || (isEntry(entry, "failed") && !entry.parked) ? entry.answers : null;
       turn.messages = messagesOf(answers ? heard.filter((m) => answers.includes(m.seq)) : state.unanswered);
       // Whoever asked took the words back before they were read.
       if (turn.end === null && state.turn === null) turn.end = { kind: "removed", text: "", ms: entry.at - Date.parse(turn.at) };
@@ -61,7 +69,7 @@ export function traceTree(entries: Entry[]): TurnTrace[] {
 
 function newTurn(turn: number, at: number, messages: Entry<"message">[]): TurnTrace {
   const tokens = { prompt: null, completion: null };
-  return { turn, at: new Date(at).toISOString(), messages: messagesOf(messages), steps: [], end: null, tokens };
+  return { turn, at: new Date(at).toISOString(), messages: messagesOf(messages), steps: [], parked: [], end: null, tokens };
 }
 
 function messagesOf(messages: Entry<"message">[]): TurnTrace["messages"] {
@@ -85,22 +93,37 @@ function stepOf(entry: Entry<"model">): StepTrace {
     approval: null,
     sandbox: null,
     result: null,
+    choices: [],
   }));
   return { seq, model, finish, ms, tries, usage, text, calls };
 }
 
-function happened(turn: TurnTrace, entry: Entry): void {
+function chosen(entry: Entry, calls: Map<number, CallTrace>): void {
+  const { at } = entry;
+  const found = isEntry(entry, "choice") ? entry : isEntry(entry, "message") && entry.pressed ? { ...entry.pressed, by: entry.by } : null;
+  if (found) calls.get(found.of)?.choices.push({ choice: found.choice, by: found.by.name, at: new Date(at).toISOString() });
+}
+
+/** Gives the call that it happened to. */
+function happened(turn: TurnTrace, entry: Entry): CallTrace | undefined {
   if (isEntry(entry, "model")) {
     turn.steps.push(stepOf(entry));
     turn.tokens.prompt = add(turn.tokens.prompt, entry.usage.prompt);
     turn.tokens.completion = add(turn.tokens.completion, entry.usage.completion);
+  } else if (isEntry(entry, "failed") && entry.parked) {
+    turn.parked.push({ at: new Date(entry.at).toISOString(), text: entry.text, retriedMs: null });
+  } else if (isEntry(entry, "retried")) {
+    const parked = turn.parked.at(-1);
+    if (parked) parked.retriedMs = entry.at - Date.parse(parked.at);
   } else if (isEntry(entry, "final") || isEntry(entry, "failed")) {
     const kind = isEntry(entry, "final") ? entry.reason : entry.code;
     turn.end = { kind, text: entry.text, ms: entry.at - Date.parse(turn.at) };
   } else if ("call" in entry) {
     const call = turn.steps.flatMap((s) => s.calls).find((c) => c.id === entry.call);
     if (call) happenedToCall(call, entry);
+    return call;
   }
+  return undefined;
 }
 
 function happenedToCall(call: CallTrace, entry: Entry): void {
@@ -127,8 +150,14 @@ export function traceLines(turns: TurnTrace[]): string[] {
     `turn ${turn.turn} · ${turn.at} · tokens ${tokens(turn.tokens)}`,
     ...turn.messages.map((m) => `  ${visible(m.by)}: ${clip(m.text)}`),
     ...turn.steps.flatMap(stepLines),
+    ...turn.parked.flatMap(parkedLines),
     turn.end ? `  end: ${turn.end.kind} after ${seconds(turn.end.ms)} · ${clip(turn.end.text)}` : "  not ended",
   ]);
+}
+
+function parkedLines({ at, text, retriedMs }: TurnTrace["parked"][number]): string[] {
+  const retried = retriedMs === null ? [] : [`  retried by an operator after ${seconds(retriedMs)}`];
+  return [`  parked: ${at} · ${clip(text)}`, ...retried];
 }
 
 function stepLines(step: StepTrace): string[] {
@@ -154,6 +183,7 @@ function callLines(call: CallTrace): string[] {
     lines.push(`      result: ${how}${exit === null ? "" : ` ${exit}`}${why ? ` (${why})` : ""} · ${seconds(ms)} · ${bytes} bytes`);
     if (output.trim()) lines.push(`      output: ${clip(output.trim())}`);
   }
+  lines.push(...call.choices.map(({ choice, by, at }) => `      chosen: ${visible(choice)} by ${visible(by)} · ${at}`));
   return lines;
 }
 

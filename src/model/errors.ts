@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from "openai";
 import { DeckhandError, type ErrorCode, messageOf } from "../core/errors.ts";
 import { asRecord, asText } from "./json.ts";
+import { isOverflow } from "./overflow.ts";
 
 /** An error that came inside an answer of status 200: the body as it was sent. */
 export class StreamFault extends Error {
@@ -30,7 +31,7 @@ export interface At {
 }
 
 /** An error of the service, whatever its form was. */
-interface Fault {
+export interface Fault {
   /** The HTTP status, or the one that the body names. */
   status: number | null;
   /** For people: its message, one line, at most 200 characters, without the key. */
@@ -51,11 +52,15 @@ interface Fault {
  */
 export function modelError(thrown: unknown, at: At): DeckhandError {
   if (thrown instanceof DeckhandError) return thrown;
-  if (thrown instanceof StreamFault) return faultError(faultOf(thrown.body, null, "", null, at), at);
-  if (thrown instanceof APIConnectionError || !(thrown instanceof APIError) || thrown.status === undefined) {
-    return connectionError(thrown, at);
-  }
-  return faultError(faultOf(thrown.error, thrown.status, thrown.message, thrown.headers ?? null, at), at);
+  const fault = readFault(thrown, at);
+  return fault === null ? connectionError(thrown, at) : faultError(fault, at);
+}
+
+/** What the service said; null when it was not the service that failed. */
+export function readFault(thrown: unknown, at: At): Fault | null {
+  if (thrown instanceof StreamFault) return faultOf(thrown.body, null, "", null, at);
+  if (thrown instanceof APIConnectionError || !(thrown instanceof APIError) || thrown.status === undefined) return null;
+  return faultOf(thrown.error, thrown.status, thrown.message, thrown.headers ?? null, at);
 }
 
 function faultOf(sent: unknown, httpStatus: number | null, message: string, headers: Headers | null, at: At): Fault {
@@ -67,7 +72,8 @@ function faultOf(sent: unknown, httpStatus: number | null, message: string, head
   const text = asText(own) || (Object.keys(body).length > 0 ? JSON.stringify(body) : plain);
   const codes = [body["code"], body["type"], body["status"], body["param"], inner["code"]].map(String).join(" ");
   const wrapped = asRecord(body["metadata"])?.["raw"];
-  const words = `${text} ${codes} ${wrapped === undefined ? "" : JSON.stringify(wrapped)}`;
+  const figures = ["n_ctx", "max_context_length"].flatMap((name) => (Number(body[name]) > 0 ? [`${name}: ${Number(body[name])}`] : []));
+  const words = [text, codes, wrapped === undefined ? "" : JSON.stringify(wrapped), ...figures].join(" ");
   const named = [body["code"], body["status"], body["status_code"]].map(Number).find((each) => each >= 400 && each < 600);
   return {
     status: httpStatus ?? named ?? null,
@@ -105,24 +111,18 @@ function waitOf(headers: Headers | null, text: string, now: number): number {
 }
 
 const BUSY = /rate.?limit|too many requests|throttl/i;
-const OVERFLOW = new RegExp(
-  [
-    "prompt is too long|request_too_large|context_length_exceeded|exceeds the context window|maximum context length",
-    "ContextWindowExceeded|exceed_context_size|exceeds the available context size|greater than the context length",
-    "input token count.{0,80}exceeds the maximum|reduce the length of the messages|maximum prompt length is",
-    "range of input length should be|longer than the model's context length|exceeded model token limit",
-    "context window exceeds limit|prompt too long|input is too long for requested model|context_window_exceeded",
-    "token count of \\d+ exceeds the limit of|exceeded max context length|no user query found in messages|\\b1261\\b",
-  ].join("|"),
-  "i",
-);
 const QUOTA = /insufficient (balance|credits?|funds)|credit balance|exceeded your current quota|billing|usage limit/i;
 const KEY = /api key not valid|invalid[ _]api[ _]key|incorrect api key|API_KEY_INVALID/i;
 const FILTER = /content_filter|ResponsibleAIPolicy|content[ _](management[ _])?policy|data_?inspection_?failed|flagged|moderation/i;
+const NO_MODEL =
+  /model_?not_?found|model\b.{0,120}(not (found|exist)|does not exist|is not (available|a valid model))|(no such|unknown|invalid) model\b|is not a valid model|DeploymentNotFound/i;
+const NO_TOOLS =
+  /enable-auto-tool-choice|tool-call-parser|not support (tools?|functions?)\b|no endpoints found that support tool|requires? --jinja|(tool|function) calling is not|\btools? (is|are) not (supported|enabled)|tools param requires/i;
 /** The model wrote a call that its own server cannot read; another try is another roll of the dice. */
 const BAD_CALL = /tool_use_failed|error parsing tool call/i;
 /** Our history is at fault: the same request fails for ever. */
-const BAD_HISTORY = /failed to parse tool call arguments/i;
+const BAD_HISTORY =
+  /failed to parse tool call arguments|did not have response messages|no tool (call|output) found for|unexpected role|roles must alternate|missing a thought_signature/i;
 
 /** By its words before its status: gateways wrap one error in another's status. */
 function faultError(fault: Fault, at: At): DeckhandError {
@@ -130,7 +130,7 @@ function faultError(fault: Fault, at: At): DeckhandError {
   const error = (code: ErrorCode, detail = text) => new DeckhandError(code, detail);
   const again = (code: ErrorCode, detail = text) => new DeckhandError(code, detail, fault.final ? {} : { retryAfterMs: fault.wait });
   const busy = status === 429 || (BUSY.test(words) && status !== 413);
-  if (status === 413 || (!busy && OVERFLOW.test(words))) return error("MODEL_OVERFLOW");
+  if (status === 413 || (!busy && isOverflow(words))) return error("MODEL_OVERFLOW");
   // A quota that comes back within a minute is called a quota too; the wait tells them apart.
   const spent = status === 402 || /insufficient_quota/.test(words) || (QUOTA.test(words) && fault.wait === 0);
   if (spent) return error("MODEL_QUOTA");
@@ -140,9 +140,11 @@ function faultError(fault: Fault, at: At): DeckhandError {
     return error("MODEL_FILTER", fault.filters.length > 0 ? `its filter for ${fault.filters.join(", ")} fired` : text);
   }
   if (status === 403) return error("MODEL_FORBIDDEN");
+  if (NO_TOOLS.test(words)) return error("MODEL_TOOLS");
+  if ((status ?? 0) < 500 && NO_MODEL.test(words)) return error("MODEL_MISSING");
   if (status === 404 || status === 405) return error("MODEL_URL", `${text}${addressHint(words, at.baseUrl)}`);
-  if (BAD_HISTORY.test(words)) return error("MODEL_REFUSED");
-  if (BAD_CALL.test(words)) return again("MODEL_REFUSED");
+  if (BAD_CALL.test(words)) return again("MODEL_CALL");
+  if (BAD_HISTORY.test(words)) return error("MODEL_HISTORY");
   const lasting = status === null ? /invalid_request|invalid_parameter|not_supported/i.test(words) : status < 500;
   if (lasting && status !== 408 && status !== 409) return error("MODEL_REFUSED");
   return again("MODEL_DOWN", status === null ? text : `${status}, ${text}`);
@@ -199,11 +201,4 @@ function causeOf(thrown: unknown): { code: string; message: string } {
     error = error.cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
   return { code: "", message };
-}
-
-/** An optional field of the request that this endpoint says it does not know, or null. */
-export function refusedField(thrown: unknown): "stream_options" | "reasoning_content" | null {
-  if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return null;
-  if (/stream_options/.test(thrown.message)) return "stream_options";
-  return /reasoning_content/.test(thrown.message) && !/passed back/.test(thrown.message) ? "reasoning_content" : null;
 }

@@ -1,8 +1,9 @@
 import { APIConnectionError, APIError } from "openai";
 import { DeckhandError } from "../core/errors.ts";
+import type { Fact } from "../core/ports.ts";
+import { type EndpointOptions, firstApi, OPENAI_URL } from "./endpoint.ts";
 import { modelError, plainUrl } from "./errors.ts";
 import { asRecord, parseJson } from "./json.ts";
-import type { OpenaiOptions } from "./openai.ts";
 
 const WAIT_MS = 10_000;
 
@@ -10,8 +11,8 @@ const WAIT_MS = 10_000;
  * Asks the endpoint for its list of models, which costs nothing. Gives what is fine in words; throws MODEL_AUTH,
  * MODEL_FORBIDDEN, MODEL_URL, MODEL_HTML, MODEL_DOWN or what else the endpoint has against us.
  */
-export async function modelHealth(options: OpenaiOptions): Promise<string> {
-  const base = (options.baseUrl ?? "https://api.openai.com/v1").replace(/\/+$/, "");
+export async function modelHealth(options: EndpointOptions): Promise<string> {
+  const base = (options.baseUrl ?? OPENAI_URL).replace(/\/+$/, "");
   const where = plainUrl(base);
   try {
     const list = asRecord(parseJson(await ask(`${base}/models`, options.apiKey)));
@@ -51,4 +52,16 @@ async function ask(url: string, apiKey: string | null, body?: string): Promise<s
   }
   if (!response.ok) throw APIError.generate(response.status, Object(parseJson(text)), text, response.headers);
   return text;
+}
+
+/** What is known of the endpoint, a line each: the API that is used, and what it taught us, since when and why. */
+export function knownOf(options: EndpointOptions, facts: Fact[]): string[] {
+  const { first, settled } = firstApi(options);
+  const switched = settled ? undefined : facts.find(({ name }) => name === "api")?.value;
+  const names = { chat: "Chat Completions", responses: "Responses" };
+  const api = `it speaks ${names[(switched ?? first) as keyof typeof names]}`;
+  return [
+    api,
+    ...facts.map(({ name, value, reason, at }) => `${name}: ${value} (since ${new Date(at).toISOString().slice(0, 10)}: ${reason})`),
+  ];
 }

@@ -1,20 +1,26 @@
-import OpenAI from "openai";
-import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
-import { Agent, fetch as undiciFetch } from "undici";
 import { DeckhandError } from "../core/errors.ts";
-import type { Model, ModelRequest } from "../core/ports.ts";
+import type { Learned, Model, ModelAnswer, ModelRequest, Trace } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
-import { answerOf, isFinished, join, type Joining, startJoining } from "./accumulate.ts";
-import { modelError, refusedField, StreamFault } from "./errors.ts";
+import type { AnswerReader } from "./answer.ts";
+import { type Capabilities, type Knowledge, knowledge } from "./capabilities.ts";
+import { chatReader } from "./chat.ts";
+import { type EndpointOptions, firstApi, nameOfModel, openEndpoint } from "./endpoint.ts";
+import { type At, modelError, readFault, StreamFault } from "./errors.ts";
+import { memoryLearned } from "./learned.ts";
+import { lessonIn, type Sent } from "./lessons.ts";
+import { isOverflow, windowIn } from "./overflow.ts";
+import { type Built, chatRequest, responsesRequest } from "./request.ts";
+import { responsesReader } from "./responses.ts";
 import { bodyReader, type Item } from "./sse.ts";
-import { toWire } from "./wire.ts";
+import { type Watchdog, watchdog } from "./watchdog.ts";
+import { kept, listedWindow } from "./window.ts";
 
-export interface OpenaiOptions {
-  /** Null for local servers that want none. */
-  apiKey: string | null;
-  /** Null for OpenAI's own. */
-  baseUrl: string | null;
-  model: string;
+export interface OpenaiOptions extends EndpointOptions {
+  /** How many tokens the model can read, where somebody knows. */
+  window?: number;
+  /** Where what the endpoint teaches is kept; for this process alone when left out. */
+  learned?: Learned;
+  trace?: Trace;
   /** Milliseconds until the first piece of an answer, and between two pieces. */
   firstByteMs?: number;
   idleMs?: number;
@@ -22,82 +28,98 @@ export interface OpenaiOptions {
 
 /** Milliseconds that a finished answer may still take: for its usage, and for the connection to be kept. */
 const AFTER_FINISH = 2_000;
-const AFTER_DONE = 100;
+const AFTER_OVER = 100;
 
-/** Longest wait that a timer takes: only our own watchdog ends a wait. */
-const NEVER = 2_147_483_647;
+const SILENT: Trace = { info() {}, warn() {}, error() {} };
 
-/**
- * A model behind any endpoint that speaks Chat Completions. The SDK carries the request (address, key, errors by
- * status) and hands over the raw response; what is in it is read by our own tolerant reader.
- */
+/** A model behind any endpoint that speaks Chat Completions or Responses. */
 export function openaiModel(options: OpenaiOptions): Model {
-  const baseUrl = options.baseUrl ?? "https://api.openai.com/v1";
-  // Node's fetch gives up after 300 s of silence; only undici's own fetch takes its Agent.
-  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-  const client = new OpenAI({
-    // The SDK refuses to work without one.
-    apiKey: options.apiKey || "none",
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: baseUrl,
-    maxRetries: 0,
-    timeout: NEVER,
-    logLevel: "off",
-    fetch: ((url: string, init: object) => undiciFetch(url, { ...init, dispatcher })) as unknown as typeof fetch,
-  });
-  /** Optional fields that this endpoint has refused; they are left out from then on. */
-  const refused = new Set<string>();
+  const endpoint = openEndpoint(options);
+  const { learned = memoryLearned(), trace = SILENT } = options;
+  const of = nameOfModel(options);
+  const known = knowledge({ of, learned, trace, api: firstApi(options) });
+  const listed = kept(() => listedWindow(endpoint.baseUrl, options.model, endpoint.get), Date.now);
+  async function window(): Promise<number | null> {
+    if (options.window !== undefined) return options.window;
+    const [told] = await Promise.all([listed(), known.load()]);
+    const { window: refusedAt } = known.can();
+    return told !== null && refusedAt !== null ? Math.min(told, refusedAt) : (told ?? refusedAt);
+  }
   return {
+    window,
     async ask(request, { signal, onText }) {
       signal.throwIfAborted();
-      const joining = startJoining(
-        request.tools.map((tool) => tool.name),
-        options.model,
-      );
+      await known.load();
+      signal.throwIfAborted();
+      const can = known.can();
+      const built = buildRequest(options.model, request, can);
+      const tools = request.tools.map((tool) => tool.name);
+      const reader = can.api === "chat" ? chatReader(tools, options.model) : responsesReader(tools, options.model);
       const watch = watchdog(signal, options.firstByteMs ?? LIMITS.modelFirstByte);
       try {
-        const body = bodyOf(options.model, request, refused);
-        const response = await client.chat.completions.create(body, { signal: watch.signal }).asResponse();
-        await readAnswer(response, joining, { watch, idleMs: options.idleMs ?? LIMITS.modelIdle, onText });
+        const response = await endpoint.post(can.api, built.body, watch.signal);
+        await readAnswer(response, reader, { watch, idleMs: options.idleMs ?? LIMITS.modelIdle, onText });
       } catch (thrown) {
         signal.throwIfAborted();
-        const field = refusedField(thrown);
-        if (field !== null && !refused.has(field)) {
-          refused.add(field);
-          throw new DeckhandError("MODEL_REFUSED", `it does not know ${field}`, { retryAfterMs: 1 });
-        }
         const said = thrown instanceof StreamFault || thrown instanceof DeckhandError;
         // Whatever happens to the connection once the message is whole does not matter.
-        if (said || !isFinished(joining)) {
-          throw watch.silence() ?? modelError(thrown, { baseUrl, secret: options.apiKey, now: Date.now() });
+        if (said || !reader.finished()) {
+          const at = { baseUrl: endpoint.baseUrl, secret: options.apiKey, now: Date.now() };
+          throw watch.silence() ?? (await learnFrom(thrown, at, { known, can, sent: built.sent }));
         }
       } finally {
         watch.end();
       }
       signal.throwIfAborted();
-      return answerOf(joining);
+      const answer = reader.answer();
+      if (saysNothing(answer)) await refuseSilentOverflow(answer, window);
+      await noteCutPrompt(answer, built.characters, known);
+      return { ...answer, by: of };
     },
   };
 }
 
-function bodyOf(model: string, request: ModelRequest, refused: Set<string>): ChatCompletionCreateParamsStreaming {
-  const { messages, tools } = toWire(request.messages, request.tools);
-  const body = {
-    model,
-    messages: messages.map((message) => {
-      if (message.role !== "assistant" || !refused.has("reasoning_content")) return message;
-      const { reasoning_content: _, ...rest } = message;
-      return rest;
-    }),
-    ...(tools ? { tools } : {}),
-    stream: true,
-    ...(refused.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
-  };
-  // Vendors want fields back that the SDK's types do not know.
-  return body as ChatCompletionCreateParamsStreaming;
+function buildRequest(model: string, request: ModelRequest, can: Capabilities): Built {
+  return can.api === "chat" ? chatRequest(model, request, can) : responsesRequest(model, request, can);
+}
+
+/** The error to throw. What a refusal teaches is kept, and then the same may be asked again at once, in another form. */
+async function learnFrom(
+  thrown: unknown,
+  at: At,
+  { known, can, sent }: { known: Knowledge; can: Capabilities; sent: Sent },
+): Promise<DeckhandError> {
+  const error = modelError(thrown, at);
+  const fault = readFault(thrown, at);
+  if (fault === null) return error;
+  const window = isOverflow(fault.words) && error.code === "MODEL_OVERFLOW" ? windowIn(fault.words) : null;
+  if (window !== null && window !== can.window) await known.learn({ name: "window", value: String(window) }, fault.text);
+  if (!TEACH.has(error.code)) return error;
+  const lesson = lessonIn({ words: fault.words, status: fault.status, sent, can }, (each) => !known.has(each));
+  if (lesson === null) return error;
+  await known.learn(lesson, fault.text);
+  return new DeckhandError(error.code, `${lesson.name}: ${lesson.value}, because it said: ${fault.text}`, { retryAfterMs: 1 });
+}
+
+/** Errors that may be about the form of a request. */
+const TEACH = new Set(["MODEL_REFUSED", "MODEL_URL", "MODEL_MISSING", "MODEL_HISTORY", "MODEL_DOWN"]);
+
+function saysNothing({ finish, text, calls }: ModelAnswer): boolean {
+  return finish === "cut" && text === "" && calls.length === 0;
+}
+
+/** Some vendors do not refuse what fills the window: they say nothing, for lack of room. */
+async function refuseSilentOverflow({ usage }: ModelAnswer, window: () => Promise<number | null>): Promise<void> {
+  const tokens = usage.prompt === null ? null : await window();
+  if (tokens !== null && (usage.prompt ?? 0) >= tokens * 0.99) throw new DeckhandError("MODEL_OVERFLOW");
+}
+
+/** A server that reads much less than was sent has cut it (Ollama does, silently): no text has so few tokens. */
+async function noteCutPrompt({ usage }: ModelAnswer, characters: number, known: Knowledge): Promise<void> {
+  const lesson = { name: "prompt", value: "cut by the server" };
+  if (usage.prompt === null || usage.prompt === 0 || characters < 20_000 || usage.prompt * 10 > characters || known.has(lesson)) return;
+  const about = Math.round(characters / 4);
+  await known.learn(lesson, `it read ${usage.prompt} of about ${about} tokens; give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH)`);
 }
 
 interface Reading {
@@ -106,51 +128,19 @@ interface Reading {
   onText: ((text: string) => void) | undefined;
 }
 
-async function readAnswer(response: Response, joining: Joining, { watch, idleMs, onText }: Reading): Promise<void> {
-  const reader = bodyReader();
-  function take(items: Item[]): void {
+async function readAnswer(response: Response, reader: AnswerReader, { watch, idleMs, onText }: Reading): Promise<void> {
+  const body = bodyReader();
+  function take(items: Iterable<Item>): void {
     for (const item of items) {
-      if (joining.ended) return;
-      if (item.done) joining.ended = true;
-      const { text, progress } = item.done ? { text: "", progress: false } : join(joining, item.value);
+      if (reader.over()) return;
+      if (item.done) reader.end();
+      const { text, progress } = item.done ? { text: "", progress: false } : reader.take(item.value);
       if (text !== "") onText?.(text);
-      if (joining.ended) watch.arm(AFTER_DONE);
-      else if (isFinished(joining)) watch.arm(Math.min(idleMs, AFTER_FINISH));
+      if (reader.over()) watch.arm(AFTER_OVER);
+      else if (reader.finished()) watch.arm(Math.min(idleMs, AFTER_FINISH));
       else if (progress) watch.arm(idleMs);
     }
   }
-  for await (const bytes of response.body ?? []) take(reader.push(bytes));
-  take(reader.end());
-}
-
-type Watchdog = ReturnType<typeof watchdog>;
-
-/** Aborts with the caller's signal, and by itself when nothing comes for as long as it was armed for. */
-function watchdog(outer: AbortSignal, firstMs: number) {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let silentMs: number | null = null;
-  const abort = () => controller.abort();
-  outer.addEventListener("abort", abort, { once: true });
-  function arm(ms: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      silentMs = ms;
-      controller.abort();
-    }, ms);
-  }
-  arm(firstMs);
-  return {
-    signal: controller.signal,
-    arm,
-    /** The error that the silence makes, once it was too long. */
-    silence: () =>
-      silentMs === null
-        ? null
-        : new DeckhandError("MODEL_TIMEOUT", `nothing came for ${Math.ceil(silentMs / 1000)} s`, { retryAfterMs: 0 }),
-    end() {
-      clearTimeout(timer);
-      outer.removeEventListener("abort", abort);
-    },
-  };
+  for await (const bytes of response.body ?? []) take(body.push(bytes));
+  take(body.end());
 }

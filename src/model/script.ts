@@ -57,8 +57,14 @@ export function conversationScript(rules: Rule[]): Script {
     const since = messages.slice(asked + 1);
     const results = since.flatMap((message) => (message.role === "tool" ? [message.content] : []));
     const at = since.filter((message) => message.role === "assistant").length;
-    const rule = rules.find(({ when }) => when.test(messages[asked]?.content ?? ""));
+    const rule = rules.find(({ when }) => when.test(wordsOf(messages[asked])));
     const step = rule?.steps[at];
     return step ? step({ lastResult: results.at(-1) ?? "", results }) : say("My script says nothing about that.");
   };
+}
+
+/** What a message says in words; of parts their text. */
+function wordsOf(message: WireMessage | undefined): string {
+  const content = message?.content ?? "";
+  return typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : "")).join("");
 }

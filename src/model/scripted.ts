@@ -5,11 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../core/errors.ts";
 import { asRecord, parseJson } from "./json.ts";
 import type { Script, Step } from "./script.ts";
+import { asChat, eventsOf } from "./scripted-responses.ts";
 import { refusalOf } from "./strict.ts";
+import { inputRefusalOf } from "./strict-input.ts";
 import type { WireMessage, WireTool } from "./wire.ts";
 
 export interface RecordedRequest {
   headers: IncomingHttpHeaders;
+  /** As it came; of a Responses request its messages and tools as Chat Completions has them. */
   body: { model: string; messages: WireMessage[]; tools: WireTool[]; stream_options?: object };
   /** The sentence of the 400 that it got, if it was refused. */
   refused: string | null;
@@ -28,8 +31,8 @@ export interface ScriptedModel {
 }
 
 /**
- * A model without a model: an HTTP server on 127.0.0.1 that speaks streaming Chat Completions and answers from a
- * script. It refuses what the strictest vendors refuse, so that nothing passes here that fails there.
+ * A model without a model: an HTTP server on 127.0.0.1 that speaks streaming Chat Completions and Responses and answers
+ * from a script. It refuses what the strictest vendors refuse, so that nothing passes here that fails there.
  */
 export async function startScriptedModel(script: Script, options: { port?: number } = {}): Promise<ScriptedModel> {
   const requests: RecordedRequest[] = [];
@@ -41,11 +44,13 @@ export async function startScriptedModel(script: Script, options: { port?: numbe
     if (request.method === "GET" && request.url === "/v1/models") {
       return sendJson(response, 200, { object: "list", data: [{ id: "scripted", object: "model" }] });
     }
-    if (request.method !== "POST" || request.url !== "/v1/chat/completions") {
+    const chat = request.url === "/v1/chat/completions";
+    if (request.method !== "POST" || !(chat || request.url === "/v1/responses")) {
       return sendJson(response, 404, errorBody(`no ${request.method} ${request.url} here; the base URL ends in /v1`));
     }
-    const body = parseJson(await textOf(request));
-    const refused = refusalOf(body);
+    const sent = parseJson(await textOf(request));
+    const refused = chat ? refusalOf(sent) : inputRefusalOf(sent);
+    const body = chat || refused !== null ? sent : { ...asRecord(sent), ...asChat(asRecord(sent) ?? {}) };
     const recorded = { headers: request.headers, body: body as RecordedRequest["body"], refused, gone: false };
     requests.push(recorded);
     response.on("close", () => (recorded.gone = !response.writableFinished));
@@ -54,7 +59,8 @@ export async function startScriptedModel(script: Script, options: { port?: numbe
     const step = failures.shift() ?? script({ messages, tools, n: accepted });
     accepted++;
     if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: closing.signal });
-    play(step, response, model, JSON.stringify(messages).length);
+    const asked = JSON.stringify(messages).length;
+    play(step, response, chat ? chatFrames(step, model, asked) : responsesFrames(step, model, asked), chat);
   }
 
   const server = createServer((request, response) => {
@@ -90,7 +96,7 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-function play(step: Step, response: ServerResponse, model: string, asked: number): void {
+function play(step: Step, response: ServerResponse, frames: string[], chat: boolean): void {
   if (step.status !== undefined) {
     const body = step.body ?? JSON.stringify(errorBody(`scripted ${step.status}`));
     const type = asRecord(parseJson(body)) ? "application/json" : "text/plain";
@@ -102,17 +108,21 @@ function play(step: Step, response: ServerResponse, model: string, asked: number
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  const frames = framesOf(step, asked).map((frame) => ({
-    id: "scripted",
-    object: "chat.completion.chunk",
-    created: 0,
-    model,
-    ...frame,
-  }));
   const sent = step.hang === true ? frames.slice(0, 1) : frames.slice(0, step.cutAfter);
-  for (const frame of sent) response.write(`data: ${JSON.stringify(frame)}\n\n`);
+  for (const frame of sent) response.write(frame);
   if (step.hang === true) return;
-  response.end(step.cutAfter === undefined ? "data: [DONE]\n\n" : "");
+  response.end(chat && step.cutAfter === undefined ? "data: [DONE]\n\n" : "");
+}
+
+function chatFrames(step: Step, model: string, asked: number): string[] {
+  const head = { id: "scripted", object: "chat.completion.chunk", created: 0, model };
+  return framesOf(step, asked).map((frame) => `data: ${JSON.stringify({ ...head, ...frame })}\n\n`);
+}
+
+function responsesFrames(step: Step, model: string, asked: number): string[] {
+  return eventsOf(step, model, asked, piecesOf).map(
+    (event) => `event: ${String(Reflect.get(event, "type"))}\ndata: ${JSON.stringify(event)}\n\n`,
+  );
 }
 
 /** The chunks of a step, in the manner of OpenAI: the role first, calls in pieces, the usage in a chunk of its own. */

@@ -12,9 +12,10 @@ export type Item = { done: true } | { done: false; value: unknown };
  * MODEL_CUT for an event whose JSON is broken or a body without end.
  */
 export interface BodyReader {
-  push(bytes: Uint8Array): Item[];
+  /** Read them before the next bytes: each is made when it is asked for, so that a long answer leaves little behind. */
+  push(bytes: Uint8Array): Iterable<Item>;
   /** The connection ended: what was not ended by a blank line counts when it is whole. */
-  end(): Item[];
+  end(): Iterable<Item>;
 }
 
 export function bodyReader(): BodyReader {
@@ -23,21 +24,29 @@ export function bodyReader(): BodyReader {
   let form: "unknown" | "document" | "events" = "unknown";
   let document = "";
   return {
-    push(bytes) {
-      const whole = lines.push(bytes);
-      if (form === "unknown") form = formOf([...whole, lines.rest()].join("\n"));
-      if (form === "events") return whole.flatMap((line) => events.line(line));
-      for (const line of whole) document += `${line}\n`;
+    *push(bytes) {
+      const text = lines.decode(bytes);
+      if (form === "unknown") form = formOf(lines.rest() + text);
+      for (const line of lines.split(text)) {
+        if (form === "events") yield* events.line(line);
+        else document += `${line}\n`;
+      }
       if (document.length > LIMITS.modelAnswer) throw endless();
-      return [];
     },
-    end() {
-      const whole = lines.end();
-      if (form !== "document") return [...whole.flatMap((line) => events.line(line)), ...events.end()];
-      document += whole.join("\n");
+    *end() {
+      const left = [...lines.split(lines.decode()), lines.rest()];
+      if (form !== "document") {
+        for (const line of left) yield* events.line(line);
+        yield* events.end();
+        return;
+      }
+      document += left.join("\n");
       const value = parseJson(document);
-      if (value !== undefined) return [{ done: false, value }, { done: true }];
-      return [...document.split("\n").flatMap((line) => events.line(line)), ...events.end()];
+      if (value !== undefined) yield* [{ done: false as const, value }, { done: true as const }];
+      else {
+        for (const line of document.split("\n")) yield* events.line(line);
+        yield* events.end();
+      }
     },
   };
 }
@@ -58,20 +67,20 @@ function lineSplitter() {
   let rest = "";
   /** A `\r` at the end of a piece may be the half of `\r\n`. */
   let halfEnd = "";
-  function split(text: string): string[] {
-    const halved = text.endsWith("\r");
-    const whole = halfEnd + (halved ? text.slice(0, -1) : text);
-    const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r/) : whole.split("\n");
-    halfEnd = halved ? "\r" : "";
-    lines[0] = rest + (lines[0] as string);
-    rest = lines.pop() as string;
-    if (rest.length > LIMITS.modelAnswer) throw endless();
-    return lines;
-  }
   return {
-    push: (bytes: Uint8Array) => split(decoder.decode(bytes, { stream: true })),
+    /** Without bytes: what is left in the decoder. */
+    decode: (bytes?: Uint8Array) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()),
     rest: () => rest,
-    end: () => [...split(decoder.decode()), rest],
+    split(text: string): string[] {
+      const halved = text.endsWith("\r");
+      const whole = halfEnd + (halved ? text.slice(0, -1) : text);
+      const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r/) : whole.split("\n");
+      halfEnd = halved ? "\r" : "";
+      lines[0] = rest + (lines[0] as string);
+      rest = lines.pop() as string;
+      if (rest.length > LIMITS.modelAnswer) throw endless();
+      return lines;
+    },
   };
 }
 
@@ -105,7 +114,9 @@ function itemsOf(payload: string[], event: string, last: boolean): Item[] {
   if (text === "[DONE]") return [{ done: true }];
   const value = parseJson(text);
   if (Array.isArray(value)) return value.map((each: unknown) => ({ done: false, value: each }));
-  if (asRecord(value)) return [{ done: false, value }];
+  const record = asRecord(value);
+  // Responses names each event twice; some servers do it once.
+  if (record) return [{ done: false, value: event.startsWith("response.") ? { type: event, ...record } : record }];
   // Events that only a line end parts, not a blank line.
   if (payload.length > 1) return payload.flatMap((line) => itemsOf([line], event, last));
   // What does not begin like an object is a heartbeat or a comment; a broken last event is a cut, which shows itself.

@@ -14,7 +14,7 @@ export function refusalOf(body: unknown): string | null {
   return illFormed(body) ?? toolsRefusal(tools) ?? sequenceRefusal(messages.map((each: unknown) => asRecord(each) ?? {}));
 }
 
-function illFormed(value: unknown): string | null {
+export function illFormed(value: unknown): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : "no low surrogate in string";
   if (typeof value !== "object" || value === null) return null;
   return (
@@ -35,7 +35,7 @@ function toolsRefusal(tools: unknown): string | null {
   return null;
 }
 
-function isName(name: unknown): boolean {
+export function isName(name: unknown): boolean {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(asText(name));
 }
 
@@ -66,6 +66,7 @@ function sequenceRefusal(messages: Record<string, unknown>[]): string | null {
 
 function messageRefusal(message: Record<string, unknown>, role: string): string | null {
   const { content, tool_calls: sent } = message;
+  if (role === "user" && isSeen(content)) return null;
   if (role !== "assistant") return asText(content) === "" ? "content must be a string with something in it" : null;
   if (sent === undefined) return asText(content) === "" ? "an assistant message needs content or tool calls" : null;
   if (content !== null && asText(content) === "") return "content must be null or a string with something in it";
@@ -73,6 +74,14 @@ function messageRefusal(message: Record<string, unknown>, role: string): string 
   if (calls.length === 0) return "'tool_calls' must be a list with something in it";
   if (new Set(calls.map((call) => call["id"])).size < calls.length) return "two tool calls with the same id";
   return calls.map(callRefusal).find((each) => each !== null) ?? null;
+}
+
+/** A text and images: parts are for nothing else. */
+function isSeen(content: unknown): boolean {
+  if (!Array.isArray(content) || content.length < 2) return false;
+  const [text, ...images] = content.map((part: unknown) => asRecord(part) ?? {});
+  const url = (image: Record<string, unknown>) => asText(asRecord(image["image_url"])?.["url"]);
+  return text?.["type"] === "text" && asText(text["text"]) !== "" && images.every((image) => url(image).startsWith("data:image/"));
 }
 
 function callsOf(message: Record<string, unknown>): Record<string, unknown>[] {

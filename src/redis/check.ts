@@ -1,66 +1,78 @@
 import { Redis } from "ioredis";
 import { DeckhandError } from "../core/errors.ts";
 import { troubleOf } from "./connect.ts";
+import { memoryLine, readHealth } from "./health.ts";
 
 const CONNECT_MS = 3000;
 
-/**
- * What is wrong with this Redis, one line for a person each; empty when it may hold our work. Never throws and
- * changes nothing. REDIS_DOWN: it does not answer. REDIS_UNSAFE: it can lose work, or others can write to it.
- * `loopbackIsSafe`: what runs on this machine is kept from it by the sandbox, so there it needs no password.
- */
-export async function checkRedis(url: string, { loopbackIsSafe = true } = {}): Promise<string[]> {
-  let info: Map<string, string>;
-  let open: boolean;
-  try {
-    info = parseInfo(await withClient(url, (client) => client.info()));
-    const near = loopbackIsSafe && isLoopback(url) && !(await withClient(url, listensOutside));
-    open = isTcp(url) && !near && (await answersWithoutPassword(url));
-  } catch (thrown) {
-    return [new DeckhandError("REDIS_DOWN", troubleOf(thrown)).line()];
-  }
-  const problems = serverProblems(info);
-  if (open)
-    problems.push(
-      "anyone who reaches it can write to it without a password, and so approve; set `requirepass` and put the password into REDIS_URL",
-    );
-  return problems.map((problem) => new DeckhandError("REDIS_UNSAFE", problem).line());
+interface CheckOptions {
+  /** Wait for one that still reads its file, instead of telling so. */
+  whenReady?: boolean;
+  /** What runs on this machine is kept from it by the sandbox, so there it needs no password. */
+  loopbackIsSafe?: boolean;
 }
 
-/** Whether it takes connections from other machines; a server that does not tell is believed to be closed. */
-async function listensOutside(client: Redis): Promise<boolean> {
-  const setting = async (name: string): Promise<string> => ((await client.config("GET", name)) as string[])[1] ?? "";
+/** What a Redis is asked for: lines for a person of what is wrong, and what it promises when it answers. */
+export interface RedisReport {
+  /** REDIS_DOWN: it does not answer. REDIS_UNSAFE: it can lose work, or others can write to it. Nothing may start on it. */
+  wrong: string[];
+  /** What may pass: it still loads, its disk or its memory is full. */
+  troubles: string[];
+  promise: string;
+}
+
+/** What keeps anything from starting on this Redis, one line for a person each. Never throws and changes nothing. */
+export async function checkRedis(url: string, options: CheckOptions = {}): Promise<string[]> {
+  return (await lookAtRedis(url, { ...options, whenReady: true })).wrong;
+}
+
+/** Everything that is to be said of this Redis now. Never throws and changes nothing. */
+export async function lookAtRedis(url: string, { loopbackIsSafe = true, whenReady = false }: CheckOptions = {}): Promise<RedisReport> {
   try {
-    return (await setting("protected-mode")) === "no" && bindsOutside(await setting("bind"));
-  } catch {
-    return false; // CONFIG is forbidden, as hosted services do; those want a password
+    if (whenReady) await withClient(url, (client) => client.ping(), true);
+    const [info, fsync] = await withClient(url, async (client) => [await client.info(), await settingOf(client, "appendfsync")] as const);
+    const near = loopbackIsSafe && isLoopback(url) && !(await withClient(url, listensOutside));
+    const open = isTcp(url) && !near && (await answersWithoutPassword(url));
+    const { unsafe, troubles } = readHealth(info);
+    return {
+      wrong: [...unsafe, ...(open ? [new DeckhandError("REDIS_UNSAFE", OPEN)] : [])].map((problem) => problem.line()),
+      troubles: troubles.map((trouble) => trouble.line()),
+      promise: `durable, does not evict; ${FSYNC[fsync ?? ""] ?? "appendfsync is not told here"}; ${memoryLine(info)}`,
+    };
+  } catch (thrown) {
+    return { wrong: [new DeckhandError("REDIS_DOWN", troubleOf(thrown)).line()], troubles: [], promise: "" };
   }
+}
+
+const OPEN =
+  "anyone who reaches it can write to it without a password, and so approve; set `requirepass` and put the password into REDIS_URL";
+
+/** What each `appendfsync` keeps when the machine loses its power; a process that is killed loses nothing with any of them. */
+const FSYNC: Record<string, string> = {
+  always: "appendfsync always: a power loss loses nothing that was taken",
+  everysec:
+    "appendfsync everysec: a power loss can lose the last second, and a command of that second could run again (docs/durability.md)",
+  no: "appendfsync no: a power loss can lose the last half minute, and a command of that time could run again (docs/durability.md)",
+};
+
+/** Null when CONFIG is forbidden, as hosted services do. */
+async function settingOf(client: Redis, name: string): Promise<string | null> {
+  return await client.config("GET", name).then(
+    (reply) => (reply as string[])[1] ?? null,
+    () => null,
+  );
+}
+
+/** Whether it takes connections from other machines; a server that does not tell is believed to be closed: those want a password. */
+async function listensOutside(client: Redis): Promise<boolean> {
+  const bind = await settingOf(client, "bind");
+  return bind !== null && (await settingOf(client, "protected-mode")) === "no" && bindsOutside(bind);
 }
 
 /** Redis's `bind`: addresses with blanks between, `-` for those that may be missing; empty means all. */
 export function bindsOutside(bind: string): boolean {
   const addresses = bind.split(/\s+/).filter(Boolean);
   return addresses.length === 0 || addresses.some((address) => !/^-?(127\.|::1$|localhost$)/.test(address));
-}
-
-function serverProblems(info: Map<string, string>): string[] {
-  const problems: string[] = [];
-  const version = info.get("redis_version") ?? "unknown";
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (!(major > 6 || (major === 6 && minor >= 2))) problems.push(`it is version ${version}; install 6.2 or newer`);
-  const role = info.get("role");
-  if (role !== "master")
-    problems.push(`it is a ${role ?? "server of unknown role"}, which takes no writes; put the master's address into REDIS_URL`);
-  const policy = info.get("maxmemory_policy");
-  if (policy !== "noeviction")
-    problems.push(`it throws data away when it is full (maxmemory-policy ${policy}); set \`maxmemory-policy noeviction\``);
-  if (info.get("aof_enabled") !== "1") problems.push("it forgets everything when it ends (appendonly no); set `appendonly yes`");
-  return problems;
-}
-
-function parseInfo(text: string): Map<string, string> {
-  const lines = text.split(/\r?\n/).filter((line) => line.includes(":"));
-  return new Map(lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
 }
 
 function isTcp(url: string): boolean {
@@ -84,13 +96,14 @@ async function answersWithoutPassword(url: string): Promise<boolean> {
 }
 
 /** One connection for one question; it does not come back when it fails. */
-async function withClient<T>(url: string, act: (client: Redis) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, act: (client: Redis) => Promise<T>, enableReadyCheck = false): Promise<T> {
   const client = new Redis(url, {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: CONNECT_MS,
     commandTimeout: CONNECT_MS,
     maxRetriesPerRequest: 0,
+    enableReadyCheck,
   });
   let trouble: unknown;
   client.on("error", (error) => {

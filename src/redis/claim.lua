@@ -10,8 +10,8 @@ end
 if #taken > 0 then return taken end
 
 for _, key in ipairs(KEYS) do
-  redis.call('HSET', key, 'host', host, 'name', name)
-  redis.call('HSETNX', key, 'since', now)
+  -- A full Redis takes no HSET; what is ours already stays ours.
+  if redis.call('EXISTS', key) == 0 then redis.call('HSET', key, 'host', host, 'name', name, 'since', now) end
   redis.call('PEXPIRE', key, ttl)
 end
 return {}

@@ -7,6 +7,7 @@ import type { Trace } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
 import { connect, script } from "./connect.ts";
 import { KEYS } from "./keys.ts";
+import { announce, type Presence } from "./presence.ts";
 
 /** Who has a workspace. */
 export interface Claim {
@@ -25,6 +26,8 @@ export interface Claims {
    * REDIS_DOWN when that cannot be known.
    */
   during(workspace: string, given: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Says from now on, until `close`, that this process serves those that are ours. Rejects with REDIS_DOWN. */
+  announce(): Promise<void>;
   /** Renews nothing any more. The claims stay for the other workers of this host, or lapse. */
   close(): Promise<void>;
 }
@@ -39,6 +42,8 @@ interface ClaimOptions {
   lost: (workspace: string) => void;
   /** How long a claim lasts without a worker. */
   ttlMs?: number;
+  /** How long an announcement lasts. */
+  presenceMs?: number;
 }
 
 /**
@@ -65,7 +70,12 @@ export async function claimWorkspaces(options: ClaimOptions): Promise<Claims> {
     await connection.close();
     throw thrown;
   }
-  const held = new Map(workspaces.map((workspace) => [workspace, hold(workspace, ask, ttlMs, options)]));
+  let presence: Presence | undefined;
+  const lost = (workspace: string): void => {
+    void presence?.leave(workspace);
+    options.lost(workspace);
+  };
+  const held = new Map(workspaces.map((workspace) => [workspace, hold(workspace, ask, ttlMs, { ...options, lost })]));
   for (const each of held.values()) each.until(asked);
   const beat = setInterval(() => void Promise.all([...held.values()].map((each) => each.renew())), ttlMs / 6);
   return {
@@ -75,9 +85,14 @@ export async function claimWorkspaces(options: ClaimOptions): Promise<Claims> {
       // What it was not allowed to end is rung again.
       if (signal.aborted && !given.aborted) throw signal.reason;
     },
+    async announce() {
+      const ours = workspaces.filter((workspace) => held.get(workspace)?.isLost() === false);
+      presence = await announce(connection, { host, trace, workspaces: ours, lastsMs: options.presenceMs ?? LIMITS.presence });
+    },
     async close() {
       clearInterval(beat);
       for (const each of held.values()) each.end();
+      await presence?.end();
       await connection.close();
     },
   };
@@ -91,6 +106,8 @@ interface Held {
   renew(): Promise<void>;
   /** Rejects when it is not ours. */
   sure(): Promise<AbortSignal>;
+  /** Another host has it. */
+  isLost(): boolean;
   end(): void;
 }
 
@@ -141,6 +158,7 @@ function hold(workspace: string, ask: Ask, ttlMs: number, { trace, lost }: Claim
       if (gone !== null) throw gone;
       return controller.signal;
     },
+    isLost: () => gone !== null,
     end() {
       ended = true;
       clearTimeout(deadline);
@@ -167,12 +185,10 @@ function claimOf([host, name, since]: (string | null | undefined)[]): Claim {
   return { host: host ?? "", name: name ?? "", since: Number(since) };
 }
 
-/** WORKSPACE_CLAIMED, for a workspace that another host has. */
-export function claimed(workspace: string, { name, since }: Claim): DeckhandError {
-  return new DeckhandError(
-    "WORKSPACE_CLAIMED",
-    `${workspace}: ${name}, since ${new Date(since).toISOString().slice(0, 16).replace("T", " ")} UTC`,
-  );
+/** WORKSPACE_CLAIMED, for a workspace that another host has; `more` is what else is known of it there. */
+export function claimed(workspace: string, { name, since }: Claim, more = ""): DeckhandError {
+  const at = new Date(since).toISOString().slice(0, 16).replace("T", " ");
+  return new DeckhandError("WORKSPACE_CLAIMED", `${workspace}: ${name}, since ${at} UTC${more && `, ${more}`}`);
 }
 
 /**

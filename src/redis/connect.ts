@@ -17,8 +17,11 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** `patient` commands wait for Redis as long as it takes (BullMQ's workers); others are refused after LIMITS.redisAnswer. */
-export function connect(url: string, trace: Trace, name: string, manner: "quick" | "patient" = "quick"): Connection {
+/**
+ * `patient` commands wait for Redis as long as it takes (BullMQ's workers); others are refused after LIMITS.redisAnswer.
+ * `early` ones are asked while it still reads its file.
+ */
+export function connect(url: string, trace: Trace, name: string, manner: "quick" | "patient" | "early" = "quick"): Connection {
   const client = new EndingRedis(url, {
     connectionName: `deckhand-${name}`,
     retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
@@ -26,7 +29,7 @@ export function connect(url: string, trace: Trace, name: string, manner: "quick"
     reconnectOnError: (error) => error.message.includes("READONLY"),
     ...(manner === "patient"
       ? { maxRetriesPerRequest: null }
-      : { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: LIMITS.redisAnswer }),
+      : { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: LIMITS.redisAnswer, enableReadyCheck: manner !== "early" }),
   });
   const trouble = quietly(trace, name);
   client.on("error", trouble.tell);
@@ -83,7 +86,7 @@ function whenReady(client: Redis): (until: number) => Promise<boolean> {
   return async (until) => {
     while (client.status !== "ready" && client.status !== "end" && performance.now() < until) {
       const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, until - performance.now());
+      const timer = setTimeout(late.resolve, Math.max(0, until - performance.now()));
       await Promise.race([change.promise, late.promise]);
       clearTimeout(timer);
     }

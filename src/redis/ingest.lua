@@ -14,6 +14,8 @@ end
 local seq = push(0, at, entry)
 redis.call('SET', seen, seq, 'PX', seen_time)
 if kind == 'stop' then redis.call('HSET', state, 'stop', seq) end
+-- Somebody lets it go on: what it did to earlier workers is forgotten.
+if kind == 'retried' then redis.call('HDEL', state, 'takeovers') end
 
 local last, closes = seq, ''
 local approval = redis.call('HGET', state, 'ap')

@@ -13,15 +13,21 @@ export const KEYS = {
   lease: (name: string) => `${PREFIX}:lease:${name}`,
   /** Which host a workspace belongs to. */
   host: (workspace: string) => `${PREFIX}:host:${workspace}`,
+  /** Which workers serve it now. */
+  workers: (workspace: string) => `${PREFIX}:workers:${workspace}`,
   blob: (key: string) => `${PREFIX}:blob:${key}`,
   /** The newest commands that were judged in a workspace. */
   recent: (workspace: string) => `${PREFIX}:recent:${workspace}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */
   lock: (queue: string, job: string) => `${PREFIX}:${queue}:${job}:lock`,
+  /** Its jobs whose lock was not renewed since its last check. */
+  stalled: (queue: string) => `${PREFIX}:${queue}:stalled`,
   /** Learned rules, and how often each rule decided. */
   rules: `${PREFIX}:rules`,
   hits: `${PREFIX}:hits`,
+  /** What models' endpoints taught us of themselves. */
+  learned: `${PREFIX}:learned`,
   dirty: `${PREFIX}:dirty`,
   postsDirty: `${PREFIX}:odirty`,
   approvalsDue: `${PREFIX}:due`,
@@ -29,4 +35,6 @@ export const KEYS = {
   open: `${PREFIX}:open`,
   /** The channel of hints; named in entries.lua too. */
   hints: `${PREFIX}:ctl`,
+  /** The channel of what commands print while they run. */
+  live: `${PREFIX}:live`,
 } as const;

@@ -14,7 +14,7 @@ export function redisLimiter(options: { url: string; trace: Trace }): Limiter & 
     async take(buckets, now) {
       if (buckets.length === 0) return { waitMs: 0 };
       const keys = buckets.map((bucket) => KEYS.bucket(bucket.name));
-      const waitMs = await take(keys, [now, DAY, ...buckets.flatMap((bucket) => [bucket.burst, bucket.perSecond])]);
+      const waitMs = await take(keys, [now, DAY, ...buckets.flatMap(({ burst, perSecond, keep = 0 }) => [burst, perSecond, keep])]);
       return { waitMs: waitMs as number };
     },
     async block(name, until) {

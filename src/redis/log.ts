@@ -5,8 +5,9 @@ import { LIMITS } from "../limits.ts";
 import { type Connection, connect, script } from "./connect.ts";
 import { hints } from "./hints.ts";
 import { KEYS } from "./keys.ts";
-import { notes } from "./notes.ts";
+import { lists, notes } from "./notes.ts";
 import { posts } from "./posts.ts";
+import { presence } from "./presence.ts";
 import { rules } from "./rules.ts";
 import { type Row, appendArgs, entryOf } from "./rows.ts";
 
@@ -26,12 +27,15 @@ export function redisLog(options: { url: string; trace: Trace }): Log {
     ...decisions(connection),
     ...reads(connection),
     ...posts(connection),
+    ...lists(connection),
     ...notes(connection),
     rules: rules(connection),
     onHint: heard.onHint,
-    tellLive: async () => {},
-    onLive: async () => async () => {},
-    isServed: async () => true,
+    onLive: heard.onLive,
+    async tellLive(live) {
+      await connection.ask((client) => client.publish(KEYS.live, JSON.stringify(live)));
+    },
+    ...presence(connection),
     async close() {
       await Promise.all([heard.close(), connection.close()]);
     },
@@ -108,10 +112,11 @@ function decisions(connection: Connection): Pick<Log, "decide" | "approvalOwner"
 function reads(connection: Connection): Pick<Log, "head" | "read" | "stopSeq"> {
   return {
     async head(conversation) {
-      const fields = await connection.ask((client) => client.hmget(KEYS.state(conversation), "seq", "ws", "channel", "ap"));
-      const [seq, workspace, channel, approval] = fields;
+      const fields = await connection.ask((client) => client.hmget(KEYS.state(conversation), "seq", "ws", "channel", "ap", "takeovers"));
+      const [seq, workspace, channel, approval, takeovers] = fields;
       if (!seq || !workspace || !channel) return null;
-      return { seq: Number(seq), workspace, channel, ...(approval ? { approval } : {}) };
+      const tried = Number(takeovers ?? 0);
+      return { seq: Number(seq), workspace, channel, ...(approval ? { approval } : {}), ...(tried > 0 ? { takeovers: tried } : {}) };
     },
     async read(conversation, after) {
       const entries: Entry[] = [];

@@ -1,22 +1,23 @@
 import type { Log } from "../core/log.ts";
+import { LIMITS } from "../limits.ts";
 import { type Connection, script } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 
 /** What a sweeper looks at in one go. */
 export const SWEEP_AT_ONCE = 100;
 
-/** The sweeper's lists, durable marks and blobs. */
-export function notes(
-  connection: Connection,
-): Pick<
-  Log,
-  "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince" | "mark" | "marked" | "once" | "lease" | "putBlob" | "getBlob"
-> {
+type Lists = "setBack" | "dirtySince" | "postsDirtySince" | "rung" | "approvalsDue" | "threadsSince";
+
+/** The sweeper's lists. */
+export function lists(connection: Connection): Pick<Log, Lists> {
+  const setBack = script(connection, "set-back.lua");
   async function oldest(key: string, until: number): Promise<string[]> {
     return await connection.ask((client) => client.zrangebyscore(key, "-inf", until, "LIMIT", 0, SWEEP_AT_ONCE));
   }
-  const lease = script(connection, "lease.lua");
   return {
+    async setBack(now) {
+      await setBack([KEYS.dirty, KEYS.postsDirty, KEYS.postsDue], [now, now + LIMITS.clockAhead, SWEEP_AT_ONCE]);
+    },
     async dirtySince(before) {
       const conversations = await oldest(KEYS.dirty, before);
       const places = await Promise.all(
@@ -36,6 +37,13 @@ export function notes(
     async threadsSince(since) {
       return await connection.ask((client) => client.zrangebyscore(KEYS.open, since, "+inf"));
     },
+  };
+}
+
+/** Durable marks, and what is kept for a while. */
+export function notes(connection: Connection): Pick<Log, "mark" | "marked" | "once" | "lease" | "putBlob" | "getBlob"> {
+  const lease = script(connection, "lease.lua");
+  return {
     async mark(name, value) {
       await connection.ask((client) => client.set(KEYS.mark(name), value));
     },

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Queue as Bell, type JobsOptions, Worker } from "bullmq";
 import { DeckhandError } from "../core/errors.ts";
 import type { Queue, Trace, Wake } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
-import { type Connection, connect, quietly } from "./connect.ts";
-import { PREFIX } from "./keys.ts";
-import { type Ring, type Rings, answerRings } from "./rings.ts";
+import { type Connection, connect, quietly, script } from "./connect.ts";
+import { KEYS, PREFIX } from "./keys.ts";
+import { type Renew, type Ring, type Rings, answerRings, within } from "./rings.ts";
 
 interface Options {
   url: string;
@@ -19,8 +20,14 @@ export interface WorkerQueue extends Queue {
   leave(workspace: string): Promise<void>;
 }
 
-/** How long `close` waits for BullMQ after the last handler, when Redis goes away meanwhile. */
+/** How long BullMQ is waited for after the last handler, when Redis goes away meanwhile. */
 const CLOSE_MS = 3000;
+
+interface Served {
+  name: string;
+  worker: Worker;
+  rings: Rings;
+}
 
 /**
  * BullMQ as a doorbell: a job is a conversation's id, one queue a workspace and one for posts. Nothing may rely
@@ -31,11 +38,13 @@ export function bullQueue(options: Options): WorkerQueue {
   const bells = bellRopes(url, trace);
   let consumer: Connection | undefined;
   let closing: Promise<void> | undefined;
-  const served: { name: string; worker: Worker; rings: Rings }[] = [];
+  const served: Served[] = [];
 
   async function serveQueue(name: string, concurrency: number, handler: (wake: Wake) => Promise<void>): Promise<void> {
     consumer ??= connect(url, trace, "worker", "patient");
-    const rings = answerRings(name, lockMs, handler, trace);
+    const renewal = script(consumer, "renew.lua");
+    const renew: Renew = (job, token) => renewal([KEYS.lock(name, job), KEYS.stalled(name)], [token, lockMs, job]);
+    const rings = answerRings(name, lockMs, renew, handler, trace);
     const worker = new Worker<Ring>(name, rings.process, {
       ...WORKER,
       connection: consumer.client,
@@ -51,20 +60,19 @@ export function bullQueue(options: Options): WorkerQueue {
   }
 
   async function leave(workspace: string): Promise<void> {
-    for (const { worker, rings } of served.filter(({ name }) => name === wakeQueue(workspace))) {
-      await worker.pause(true);
-      await rings.end();
-      await worker.close();
-    }
+    for (const one of served.filter(({ name }) => name === wakeQueue(workspace))) await one.worker.close(!(await end(one, 0)));
   }
 
-  async function close(): Promise<void> {
-    await Promise.all(served.map(({ worker }) => worker.pause(true)));
-    await Promise.all(served.map(({ rings }) => rings.end()));
+  async function close(graceMs: number): Promise<void> {
+    const [posts, wakes] = [served.filter(({ name }) => name === POSTS), served.filter(({ name }) => name !== POSTS)];
+    const given = await Promise.all(wakes.map((one) => end(one, graceMs)));
+    // People still read how the commands have ended. Then a post under way needs no grace: it is finished in any case.
+    if (wakes.length > 0 && posts.length > 0) await within(LIMITS.lastPosts, bells.quiet(POSTS));
+    given.push(...(await Promise.all(posts.map((one) => end(one, 0)))));
     // Without Redis there is nobody to give the jobs back to: their locks run out.
     const away = consumer?.client.status !== "ready";
     if (away) consumer?.client.disconnect();
-    const closed = Promise.all(served.map(({ worker }) => worker.close(away)));
+    const closed = Promise.all([...wakes, ...posts].map(({ worker }, at) => worker.close(away || !given[at])));
     if (!(await within(CLOSE_MS, closed))) consumer?.client.disconnect();
     await within(CLOSE_MS, closed);
     await Promise.all([bells.close(), consumer?.close()]);
@@ -78,7 +86,7 @@ export function bullQueue(options: Options): WorkerQueue {
     },
     servePosts: async (handler) => await serveQueue(POSTS, LIMITS.postsAtOnce, handler),
     leave,
-    close: () => (closing ??= close()),
+    close: (graceMs = 0) => (closing ??= close(graceMs)),
   };
 }
 
@@ -97,8 +105,11 @@ const WORKER = {
   skipLockRenewal: true,
   runRetryDelay: 1000,
   settings: {
-    /** From one second, doubling, by half at random so that many do not come back at once. */
-    backoffStrategy: (attempt: number) => Math.min(1000 * 2 ** (attempt - 1), LIMITS.wakeRetryMax) * (0.5 + Math.random() / 2),
+    /** From one second, doubling, by half at random so that many do not come back at once; Redis itself may be asked more often. */
+    backoffStrategy: (attempt: number, _type?: string, error?: Error) => {
+      const isAway = error instanceof DeckhandError && error.code === "REDIS_DOWN";
+      return Math.min(1000 * 2 ** (attempt - 1), isAway ? LIMITS.wakeRetryRedis : LIMITS.wakeRetryMax) * (0.5 + Math.random() / 2);
+    },
   },
 } as const;
 
@@ -109,9 +120,24 @@ const JOB: JobsOptions = {
   removeOnFail: { count: 1000, age: 7 * 24 * 60 * 60 },
 };
 
+/** It takes no more jobs; false when a handler has not ended in time. */
+async function end({ worker, rings }: Served, graceMs: number): Promise<boolean> {
+  // First: what it has just fetched is given back, and would be fetched again at once.
+  await worker.pause(true);
+  return await rings.end(graceMs);
+}
+
+interface BellRopes {
+  pull(name: string, conversation: string): Promise<void>;
+  /** Resolves when nothing waits or runs there, or when that cannot be known. */
+  quiet(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The producers' side, made as it is needed. */
-function bellRopes(url: string, trace: Trace): { pull(name: string, conversation: string): Promise<void>; close(): Promise<void> } {
+function bellRopes(url: string, trace: Trace): BellRopes {
   const producer = connect(url, trace, "queue");
+  const unstick = script(producer, "unstick.lua");
   const bells = new Map<string, Bell<Ring>>();
   function bellOf(name: string): Bell<Ring> {
     const made = bells.get(name);
@@ -130,20 +156,20 @@ function bellRopes(url: string, trace: Trace): { pull(name: string, conversation
   return {
     async pull(name, conversation) {
       const deduplication = { id: conversation, keepLastIfActive: true };
-      await producer.ask(() => bellOf(name).add("wake", { conversation }, { ...JOB, deduplication }));
+      const keys = [`${PREFIX}:${name}:de:${conversation}`, `${PREFIX}:${name}:delayed`];
+      // One after the other on the same connection: nobody waits for two answers.
+      const freed = unstick(keys, [`${PREFIX}:${name}:`, Date.now() + LIMITS.clockAhead]);
+      await Promise.all([freed, producer.ask(() => bellOf(name).add("wake", { conversation }, { ...JOB, deduplication }))]);
+    },
+    async quiet(name) {
+      const busy = (): Promise<number> => producer.ask(() => bellOf(name).getJobCountByTypes("wait", "active"));
+      for (const until = performance.now() + LIMITS.lastPosts; performance.now() < until; await sleep(20)) {
+        if ((await busy().catch(() => 0)) === 0) return;
+      }
     },
     async close() {
       await Promise.all([...bells.values()].map((bell) => bell.close()));
       await producer.close();
     },
   };
-}
-
-/** Waits for it, but not longer; false when it was not done by then. */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(late.resolve, ms, false);
-  const done = await Promise.race([work.then(() => true), late.promise]);
-  clearTimeout(timer);
-  return done;
 }

@@ -43,7 +43,7 @@ interface Life {
   job: Job;
   spool: string;
   /** Null before the first output: what a silent command does not need costs as much as all else here. */
-  output: { captured: Capture; feed: ReturnType<typeof liveFeed> } | null;
+  output: { captured: Capture; feed: ReturnType<typeof liveFeed> | null } | null;
   hear: Heard;
   /** Null for a job that waits for nobody. */
   claim: Claim | null;
@@ -126,9 +126,12 @@ function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputP
 async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promise<string | null> {
   const drained = new Promise<void>((done) => {
     pipe.listen((chunk) => {
-      const { captured, feed } = (life.output ??= { captured: capture(life.spool), feed: liveFeed(life.hear.live) });
+      const { captured, feed } = (life.output ??= {
+        captured: capture(life.spool),
+        feed: life.job.watched ? liveFeed(life.hear.live) : null,
+      });
       captured.add(chunk);
-      feed.add(chunk);
+      feed?.add(chunk);
       if (captured.total() > life.job.floodBytes) stop(life, "flood");
     }, done);
   });
@@ -147,7 +150,7 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
   if (failure !== null) pipe.close();
   await drained;
   for (const timer of life.timers) clearTimeout(timer);
-  life.output?.feed.end();
+  life.output?.feed?.end();
   return failure;
 }
 

@@ -33,6 +33,8 @@ export interface Job {
   floodBytes: number;
   /** Everything around it stands: it starts only when the worker says `go`. */
   waits: boolean;
+  /** Somebody looks on: some of the output is sent as it comes. */
+  watched: boolean;
 }
 
 /** How it went, as the runner tells it; the beginning of the output is in the job's spool file. */
@@ -48,7 +50,12 @@ export interface Ended {
   words: string;
 }
 
-export type ToRunner = { type: "run"; id: number; job: Job; spool: string } | { type: "go"; id: number } | { type: "stop"; id: number };
+export type ToRunner =
+  | { type: "run"; id: number; job: Job; spool: string }
+  | { type: "go"; id: number }
+  | { type: "stop"; id: number }
+  /** The worker lives; see watchdog.ts. */
+  | { type: "beat" };
 
 export type FromRunner =
   | { type: "up" }

@@ -7,6 +7,8 @@ export interface SandboxOptions extends WorkspaceOptions {
   secrets?: string[];
   /** Output beyond this many bytes ends a command. */
   floodBytes?: number;
+  /** Commands are ended when this process shows no life for so many milliseconds: somebody else has its work by then. */
+  quietMs?: number;
   /** By workspace path. Every workspace is there, with or without extras. */
   extras?: ReadonlyMap<string, WorkspaceExtras>;
   /** How names are looked up and which addresses count as public; for tests. */

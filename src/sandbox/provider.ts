@@ -56,7 +56,8 @@ export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Ru
     const user = await users.check(spec.workspace);
     const { finish, ...planned } = await plan(spec, user, extra);
     const live = liveText(redact, onChunk ?? (() => {}));
-    const job = jobOf({ user, planned, timeoutMs: spec.timeoutMs }, options, ready !== undefined);
+    const watched = onChunk !== undefined;
+    const job = jobOf({ user, planned, timeoutMs: spec.timeoutMs }, options, { waits: ready !== undefined, watched });
     const spool = spoolFile(options.stateDir, spec.conversation, spec.call ?? randomUUID());
     const ran = await active.run(job, { signal, onChunk: live.add, ready: ready ?? (async () => true), spool });
     live.end();
@@ -79,7 +80,12 @@ export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Ru
     errand: async (errand) => {
       const spool = spoolFile(options.stateDir, "errand", randomUUID());
       const { signal } = new AbortController();
-      return await started().run(jobOf(errand, options, false), { signal, onChunk: () => {}, ready: async () => true, spool });
+      return await started().run(jobOf(errand, options, { waits: false, watched: false }), {
+        signal,
+        onChunk: () => {},
+        ready: async () => true,
+        spool,
+      });
     },
     left: (conversation, call) => {
       const first = takeSpool(spoolFile(options.stateDir, conversation, call));
@@ -101,7 +107,8 @@ function lazyRunner(options: SandboxOptions): { started(): Runner; close(): Prom
       if (runner !== null) return runner;
       prepareState(options.stateDir);
       const folder = (name: string): string => join(options.stateDir, name);
-      runner = createRunner({ folder: folder("run"), cache: folder("cache"), path: options.path ?? SYSTEM_PATH });
+      const { path = SYSTEM_PATH, quietMs = null } = options;
+      runner = createRunner({ folder: folder("run"), cache: folder("cache"), path, quietMs });
       return runner;
     },
     close: async () => {
@@ -111,10 +118,10 @@ function lazyRunner(options: SandboxOptions): { started(): Runner; close(): Prom
   };
 }
 
-function jobOf({ user, planned, timeoutMs }: Errand, options: SandboxOptions, waits: boolean): Job {
+function jobOf({ user, planned, timeoutMs }: Errand, options: SandboxOptions, manner: Pick<Job, "waits" | "watched">): Job {
   const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
   const floodBytes = options.floodBytes ?? LIMITS.outputFlood;
-  return { ...planned, owner, timeoutMs: Math.min(timeoutMs, LIMITS.commandTimeMax), floodBytes, waits };
+  return { ...planned, owner, timeoutMs: Math.min(timeoutMs, LIMITS.commandTimeMax), floodBytes, ...manner };
 }
 
 interface Users {

@@ -1,51 +1,69 @@
 import { closeSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { dirname } from "node:path";
+import { armCheckpoint, checkpoint } from "../core/checkpoint.ts";
 import { type Command, startCommand } from "./command.ts";
 import { lockKeeper } from "./lock.ts";
-import { AGAIN, type FromRunner, type ToRunner } from "./messages.ts";
+import { AGAIN, type FromRunner, type Job, type ToRunner } from "./messages.ts";
 import { kill, orphans } from "./orphans.ts";
 import { pipeMaker } from "./pipes.ts";
+import { watchdog } from "./watchdog.ts";
 
 /**
  * The runner: a small process between the worker and the commands. Small, because starting a process costs in
  * proportion to the memory of the one that starts it; apart, because it holds no secret. When the worker goes,
  * it ends every command and goes too.
  */
-const [folder, word] = process.argv.slice(2) as [string, string | undefined];
+const [folder, quietMs, killAt, word] = process.argv.slice(2) as [string, string, string, string | undefined];
 /** Bytes; without the compiler it is a third less, with it a third more. */
 const COMPILED = 70_000_000;
 
 const newPipe = pipeMaker(folder);
 const claimLock = lockKeeper();
 const commands = new Map<number, Command>();
+const dog = quietMs === "" ? null : watchdog(Number(quietMs), endAll);
+if (killAt !== "") armCheckpoint(killAt, () => process.kill(process.pid, "SIGKILL"));
 
 function send(message: FromRunner): void {
   // Without a worker nobody listens; `disconnect` follows.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
-async function run(id: number, command: Command): Promise<void> {
+async function run(id: number, { waits }: Job, command: Command): Promise<void> {
   commands.set(id, command);
   const ended = await command.ended;
   commands.delete(id);
+  if (waits) checkpoint("runner-ended");
   send({ type: "ended", id, ended });
 }
 
+/** Nobody waits for them any more. */
+function endAll(): void {
+  for (const command of commands.values()) command.stop("interrupted");
+}
+
 function hear(message: ToRunner): void {
+  dog?.alive();
+  if (message.type === "beat") return;
   if (message.type === "stop") return commands.get(message.id)?.stop("cancelled");
-  if (message.type === "go") return commands.get(message.id)?.go();
+  if (message.type === "go") return go(message.id);
   const { id, job } = message;
   const hear = {
     alive: (pids: number[]) => send({ type: "alive", id, pids }),
     live: (data: Uint8Array) => send({ type: "chunk", id, data }),
-    ready: () => send({ type: "ready", id }),
+    ready: () => {
+      checkpoint("runner-ready");
+      send({ type: "ready", id });
+    },
   };
   const claim = job.lock === null ? null : claimLock(job.lock);
-  void run(
-    id,
-    startCommand(message, claim, () => newPipe(job.owner), hear),
-  );
+  const command = startCommand(message, claim, () => newPipe(job.owner), hear);
+  void run(id, job, command);
+}
+
+function go(id: number): void {
+  commands.get(id)?.go();
+  checkpoint("runner-goes");
 }
 
 async function leave(): Promise<void> {

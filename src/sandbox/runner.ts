@@ -3,10 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { armedAt } from "../core/checkpoint.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Printed } from "../core/output.ts";
 import { kill, orphans } from "./orphans.ts";
 import { AGAIN, type Ended, type FromRunner, type Job, RUNNER_DIED, type ToRunner } from "./messages.ts";
+import { beatEvery } from "./watchdog.ts";
 
 /** How long leftovers of a runner that died are waited for; the kernel ends them within milliseconds. */
 const LEFTOVERS_MS = 2000;
@@ -65,12 +67,17 @@ interface RunnerOptions {
   path: string;
   /** Where Node keeps its compiled code: with it the runner does without the compiler, a third of its memory. */
   cache: string;
+  /** Its commands are ended when this process shows no life for so many milliseconds; null: never. */
+  quietMs: number | null;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
   let current: Started | null = null;
   let closed = false;
   let ids = 0;
+  const beat =
+    options.quietMs === null ? undefined : setInterval(() => current?.up && say(current, { type: "beat" }), beatEvery(options.quietMs));
+  beat?.unref();
 
   function started(): Started {
     if (current !== null) return current;
@@ -105,6 +112,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   async function close(): Promise<void> {
     closed = true;
+    clearInterval(beat);
     const runner = current;
     if (runner === null) return;
     current = null;
@@ -135,8 +143,9 @@ function start(options: RunnerOptions, onGone: () => void): Started {
   return started;
 }
 
-function forked({ path, cache }: RunnerOptions, folder: string, ...words: string[]): ChildProcess {
-  return fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), [folder, ...words], {
+function forked({ path, cache, quietMs }: RunnerOptions, folder: string, ...words: string[]): ChildProcess {
+  const args = [folder, String(quietMs ?? ""), armedAt() ?? "", ...words];
+  return fork(fileURLToPath(new URL("./runner-main.ts", import.meta.url)), args, {
     env: { PATH: path, NODE_COMPILE_CACHE: cache },
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1"],
     serialization: "advanced",

@@ -30,8 +30,10 @@ async function lineOf(name: string, env: Record<string, string> = {}): Promise<s
   return lines[0] ?? "";
 }
 
-async function claim(host: string): Promise<void> {
-  claims.push(await claimWorkspaces({ url: redis.url, trace: keptTrace(), host, workspaces: ["api"], lost: () => {} }));
+async function claim(host: string): Promise<Claims> {
+  const made = await claimWorkspaces({ url: redis.url, trace: keptTrace(), host, workspaces: ["api"], lost: () => {} });
+  claims.push(made);
+  return made;
 }
 
 describe("socat", () => {
@@ -52,7 +54,7 @@ test("whether a command is limited as a whole, and why not", async () => {
 
 describe("whose each workspace is", () => {
   test("nobody's yet", async () => {
-    expect(await lineOf("claims")).toBe("ok    claims: api is free");
+    expect(await lineOf("claims")).toBe("ok    claims: api is free, nobody serves it now");
   });
 
   test("not known without Redis, which is told once", async () => {
@@ -61,19 +63,23 @@ describe("whose each workspace is", () => {
     );
   });
 
-  test("ours", async () => {
-    await claim(hostId(place.stateDir));
-    expect(await lineOf("claims")).toMatch(/^ok {4}claims: api belongs to this host \(\S+\)$/);
+  test("ours, and how many workers serve it", async () => {
+    const [first, second] = [await claim(hostId(place.stateDir)), await claim(hostId(place.stateDir))];
+    expect(await lineOf("claims")).toMatch(/^ok {4}claims: api belongs to this host \(\S+\), nobody serves it now$/);
+    await Promise.all([first.announce(), second.announce()]);
+    expect(await lineOf("claims")).toMatch(/^ok {4}claims: api belongs to this host \(\S+\), 2 workers serve it now$/);
+    await first.close();
+    expect(await lineOf("claims")).toMatch(/^ok {4}claims: api belongs to this host \(\S+\), 1 worker serves it now$/);
   });
 
-  test("another host's: WORKSPACE_CLAIMED with its name and since when", async () => {
+  test("another host's: WORKSPACE_CLAIMED with its name, since when, and how many workers serve it there", async () => {
     await Promise.all(claims.splice(0).map((each) => each.close()));
     const admin = new Redis(redis.url);
     await admin.flushall();
     await admin.quit();
-    await claim("another-host");
+    await (await claim("another-host")).announce();
     expect(await lineOf("claims")).toMatch(
-      /^FAIL {2}claims: Another host has the workspace api: \S+, since \d{4}-.* UTC\. .*\(WORKSPACE_CLAIMED\)$/,
+      /^FAIL {2}claims: Another host has the workspace api: \S+, since \d{4}-.* UTC, 1 worker serves it now\. .*\(WORKSPACE_CLAIMED\)$/,
     );
   });
 

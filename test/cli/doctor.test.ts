@@ -139,13 +139,14 @@ describe("Redis", () => {
   test.each([
     ["throws data away", ["--maxmemory-policy", "allkeys-lru"], [/allkeys-lru.*`maxmemory-policy noeviction`.*\(REDIS_UNSAFE\)$/]],
     ["keeps nothing on disk", ["--appendonly", "no"], [/`appendonly yes`.*\(REDIS_UNSAFE\)$/]],
+    ["has too little memory", ["--maxmemory", "1200kb"], [/% of its memory is in use.*`maxmemory`.*\(REDIS_FULL\)$/]],
     ["is a replica", ["--replicaof", "127.0.0.1 1"], [/takes no writes.*master's address into REDIS_URL.*\(REDIS_UNSAFE\)$/]],
     [
       "does both",
       ["--appendonly", "no", "--maxmemory-policy", "volatile-ttl"],
       [/noeviction.*\(REDIS_UNSAFE\)$/, /appendonly yes.*\(REDIS_UNSAFE\)$/],
     ],
-  ])("%s: REDIS_UNSAFE with what to set", async (_name, args, lines) => {
+  ])("%s: its code, with what to set", async (_name, args, lines) => {
     const unsafe = await startRedis({ args });
     try {
       onlyFails(await doctor({ REDIS_URL: unsafe.url }), "redis", lines);

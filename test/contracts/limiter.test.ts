@@ -51,6 +51,31 @@ describe.each(LIMITERS)("the limiter in %s", (_name, open) => {
     expect(await limiter.take([b], later)).toEqual({ waitMs: 1000 });
   });
 
+  it("leaves what is to be kept to those who keep less, and says when there is more than that", async () => {
+    const b = bucket(4, 2);
+    const last = { ...b, keep: 0 };
+    const modest = { ...b, keep: 2 };
+    for (let i = 0; i < 2; i++) expect(await limiter.take([modest], T)).toEqual({ waitMs: 0 });
+    expect(await limiter.take([modest], T)).toEqual({ waitMs: 500 });
+    for (let i = 0; i < 2; i++) expect(await limiter.take([last], T)).toEqual({ waitMs: 0 });
+    expect(await limiter.take([modest], T)).toEqual({ waitMs: 1500 });
+    expect(await limiter.take([last], T + 500)).toEqual({ waitMs: 0 });
+    expect(await limiter.take([modest], T + 2000)).toEqual({ waitMs: 0 });
+  });
+
+  it("takes nothing anywhere when one bucket has only what is to be kept", async () => {
+    const [open, kept] = [bucket(1, 1), { ...bucket(2, 1), keep: 1 }];
+    await limiter.take([kept], T);
+    expect(await limiter.take([open, kept], T)).toEqual({ waitMs: 1000 });
+    expect(await limiter.take([open], T)).toEqual({ waitMs: 0 });
+  });
+
+  it("shuts nobody out: a full bucket lets everybody pass, however much is to be kept", async () => {
+    const b = { ...bucket(2, 1), keep: 9 };
+    expect(await limiter.take([b], T)).toEqual({ waitMs: 0 });
+    expect(await limiter.take([b], T)).toEqual({ waitMs: 1000 });
+  });
+
   it("takes from every bucket or from none", async () => {
     const [plenty, scarce] = [bucket(2, 1), bucket(1, 0.1)];
     expect(await limiter.take([plenty, scarce], T)).toEqual({ waitMs: 0 });
@@ -86,6 +111,15 @@ describe.each(LIMITERS)("the limiter in %s", (_name, open) => {
     await limiter.take([b], T);
     const { waitMs } = await limiter.take([b], T - 3_600_000);
     expect(waitMs).toBeLessThanOrEqual(1000);
+  });
+
+  it("nor does it leave one blocked for that hour", async () => {
+    const b = bucket(1, 1);
+    await limiter.take([b], T);
+    await limiter.block(b.name, T + 30_000);
+    expect(await limiter.take([b], T)).toEqual({ waitMs: 30_000 });
+    expect(await limiter.take([b], T - 3_600_000)).toEqual({ waitMs: 0 });
+    expect((await limiter.take([b], T - 3_600_000)).waitMs).toBeLessThanOrEqual(1000);
   });
 
   it("nothing wanted is granted", async () => {

@@ -106,6 +106,22 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     expect(await log.dirtySince(4000)).toContainEqual({ conversation, workspace: "w" });
   });
 
+  it("what a clock marked that was set back an hour since counts as left alone now, and what waits on purpose does not", async () => {
+    const { log } = door;
+    const hour = 3_600_000;
+    const [late, waits] = [newThread(), newThread()];
+    for (const conversation of [late, waits]) await log.ingest(arrival(conversation, "hello", { at: hour }));
+    await log.postAt(late, hour + 1000);
+    await log.postAt(waits, 60_000);
+    await log.setBack(1000);
+    expect(await log.dirtySince(1000)).toContainEqual({ conversation: late, workspace: "w" });
+    expect(await log.postsDirtySince(1000)).toContain(late);
+    expect(await log.takeDuePosts(1000)).toContain(late);
+    await log.setBack(1000);
+    expect(await log.takeDuePosts(1000)).not.toContain(waits);
+    expect(await log.takeDuePosts(60_000)).toContain(waits);
+  });
+
   it("a conversation that was rung for does not count as left alone before that, and a clean one stays clean", async () => {
     const { log } = door;
     const { conversation, epoch } = await claimed();

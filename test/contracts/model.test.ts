@@ -12,7 +12,10 @@ const never = () => new AbortController().signal;
 
 /** What every Model keeps to; `start` gives one whose next answer is the step. */
 const models: { name: string; start: (server: ScriptedModel) => Model }[] = [
-  { name: "openaiModel", start: (server) => openaiModel({ apiKey: "k", baseUrl: server.baseUrl, model: "scripted" }) },
+  ...(["chat", "responses"] as const).map((api) => ({
+    name: `openaiModel over ${api}`,
+    start: (server: ScriptedModel) => openaiModel({ apiKey: "k", baseUrl: server.baseUrl, model: "scripted", api }),
+  })),
 ];
 
 describe.each(models)("the Model port: $name", ({ start }) => {
@@ -119,6 +122,12 @@ describe.each(models)("the Model port: $name", ({ start }) => {
     step = say("fine");
     expect((await ask(messages)).text).toBe("fine");
     expect(server.requests.at(-1)?.refused).toBeNull();
+  });
+
+  test("a request may forbid calls, and names the tools all the same", async () => {
+    step = say("a summary");
+    await model.ask({ messages: [user("go")], tools, choice: "none" }, { signal: never() });
+    expect(server.requests.at(-1)?.body).toMatchObject({ tool_choice: "none", tools: [{ function: { name: "bash" } }] });
   });
 
   test("two requests at once do not mix", async () => {

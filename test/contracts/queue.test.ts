@@ -150,6 +150,41 @@ describe.each(QUEUES)("the queue in %s", (_name, open) => {
     expect(ended).toBe(true);
   });
 
+  it("close with a grace tells the running handlers at once that we leave, and lets them end", async () => {
+    const queue = newQueue();
+    const workspace = newWorkspace();
+    const told: [leaving: boolean, aborted: boolean][] = [];
+    let started = false;
+    await queue.serve([workspace], async ({ signal, leaving }) => {
+      started = true;
+      await new Promise<void>((resolve) => leaving?.addEventListener("abort", () => resolve()));
+      await sleep(200);
+      told.push([leaving?.aborted === true, signal.aborted]);
+    });
+    await queue.wake(newThread(), workspace);
+    await until("it runs", () => started);
+    await queue.close(20_000);
+    expect(told).toEqual([[true, false]]);
+  });
+
+  it("close aborts what has not ended within the grace, and begins nothing meanwhile", async () => {
+    const queue = newQueue();
+    const workspace = newWorkspace();
+    const { running, handler } = gate();
+    await queue.serve([workspace], async (wake) => {
+      wake.signal.addEventListener("abort", () => running[0]?.end());
+      await handler(wake);
+    });
+    await queue.wake(newThread(), workspace);
+    await until("it runs", () => running.length === 1);
+    const closing = queue.close(500);
+    await until("it is told", () => running[0]?.wake.leaving?.aborted === true);
+    expect(running[0]?.wake.signal.aborted).toBe(false);
+    await queue.wake(newThread(), workspace);
+    await closing;
+    expect([running.length, running[0]?.wake.signal.aborted]).toEqual([1, true]);
+  });
+
   it("close without anything to close is fine, twice too", async () => {
     const queue = newQueue();
     await queue.close();

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { emptyState, fold, next, openApproval } from "../../src/core/conversation.ts";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
+import { callAgain } from "../../src/core/interrupted.ts";
 import { ann, anyLog, bob, message, numbered, opened } from "../support/random-log.ts";
 
 function modelSays(read: number, ...calls: string[]): NewEntry {
@@ -120,7 +121,9 @@ function playOut(log: Entry[]): Entry[] {
     const asked = openApproval(state)?.asked;
     const news: NewEntry[] = [];
     if (todo === null && asked) news.push({ type: "approval-decided", approval: asked.approval, call: asked.call, decision: "denied" });
+    else if (todo === null && state.parked) news.push({ type: "retried", by: bob });
     else if (todo === null) return out;
+    else if (todo.do === "run-again") news.push(callAgain(todo.message, { entries: out, state }, { ids: { call: () => `again${i}` } }));
     else if (todo.do === "ask-model") news.push(modelSays(state.seq));
     else if (todo.do === "judge") news.push(...todo.calls.map((c) => judged(c.call.id, "deny")));
     else if (todo.do === "refuse")
@@ -185,6 +188,20 @@ describe("any log, cut off anywhere", () => {
             (verdict.verdict === "auto" || (decision?.type === "approval-decided" && decision.decision === "approved"));
           expect(allowed).toBe(true);
         }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("makes one call of each press on `Run again`, unless the work is stopped before", () => {
+    fc.assert(
+      fc.property(anyLog, (log) => {
+        const rested = playOut(log);
+        const made = rested.flatMap((e) => (e.type === "model" && e.again !== undefined ? [e.again] : []));
+        expect(new Set(made).size).toBe(made.length);
+        const stopped = rested.flatMap((e) => (e.type === "final" && e.reason === "stopped" ? e.answers : []));
+        const pressed = rested.filter((e) => e.type === "message" && e.pressed?.choice === "again").map((e) => e.seq);
+        expect(pressed.filter((seq) => !made.includes(seq) && !stopped.includes(seq))).toEqual([]);
       }),
       { numRuns: 300 },
     );

@@ -166,3 +166,21 @@ describe("the sweeper", () => {
     expect(rings).toContain(`${young.key} web`);
   });
 });
+
+test("without room for a new task: only what joins work that goes on is heard, and a task is heard again once there is room", async () => {
+  let full = true;
+  deps.isFull = async () => full;
+  const refused = at();
+  expect(await arrive({ ...refused, kind: "mention", text: "go" })).toEqual({
+    whisper: expect.stringMatching(/no room for a new task.*REDIS_FULL/),
+  });
+  full = false;
+  // Slack sends again what it has not been told of: what was refused stays so.
+  expect(await arrive({ ...refused, kind: "mention", text: "go" })).toEqual({});
+  expect(await log()).toEqual([]);
+  await mention("go on");
+  full = true;
+  expect(await reply("and this")).toEqual({});
+  expect(await reply("stop")).toEqual({});
+  expect(await types()).toEqual(["opened", "message", "message", "stop"]);
+});

@@ -37,7 +37,7 @@ beforeEach(async () => {
     banner: null,
     redact: redactor([]),
     now: async () => ({}),
-  abandon: async () => {},
+    abandon: async () => {},
   };
   const opened = { type: "opened", platform: "slack", thread: key, channel: "slack:C1", workspace: "api" } as const;
   const entry = { type: "message", event: "e1", by: ann, text: "go", to: "bot" } as const;

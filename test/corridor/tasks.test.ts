@@ -127,7 +127,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       await said.shows(/got one\+two/);
       const messages = deck.model.requests.at(-1)?.body.messages ?? [];
       const calls = messages.flatMap((m) => (m.role === "assistant" && m.tool_calls ? m.tool_calls : []));
-      const answers = calls.map((call) => messages.find((m) => m.role === "tool" && m.tool_call_id === call.id)?.content?.trim());
+      const answers = calls.map((call) => String(messages.find((m) => m.role === "tool" && m.tool_call_id === call.id)?.content).trim());
       expect(answers).toEqual(["one", "two"]);
     });
 

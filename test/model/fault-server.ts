@@ -19,8 +19,10 @@ export interface FaultServer {
   bodies: Record<string, unknown>[];
   /** How many clients went before their answer was over. */
   gone: number;
+  /** Their methods and paths, such as `POST /v1/responses`. */
+  asked: string[];
   /** What the next request gets; null leaves it without even headers. */
-  next: Answer | null;
+  next: Answer | null | ((asked: string, body: Record<string, unknown>) => Answer);
   close(): Promise<void>;
 }
 
@@ -30,14 +32,19 @@ export async function startFaultServer(): Promise<FaultServer> {
     response.on("close", () => (fault.gone += response.writableFinished ? 0 : 1));
     let body = "";
     for await (const piece of request) body += String(piece);
-    fault.bodies.push(JSON.parse(body) as Record<string, unknown>);
-    if (fault.next !== null) await send(response, fault.next);
+    const asked = `${request.method ?? ""} ${request.url ?? ""}`;
+    const parsed = JSON.parse(body || "{}") as Record<string, unknown>;
+    fault.asked.push(asked);
+    if (body !== "") fault.bodies.push(parsed);
+    const answer = typeof fault.next === "function" ? fault.next(asked, parsed) : fault.next;
+    if (answer !== null) await send(response, answer);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const fault: FaultServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     bodies: [],
+    asked: [],
     gone: 0,
     next: null,
     async close() {

@@ -214,6 +214,34 @@ describe("usage, thoughts and signatures", () => {
   });
 });
 
+describe("calls that are none", () => {
+  test.each([
+    '<tool_call>{"name":"bash","arguments":{"command":"ls"}}</tool_call>',
+    '{"name":"bash","arguments":{"command":"ls"}}',
+    '```json\n{"name":"bash","arguments":{"command":"ls"}}\n```',
+    "<function=bash><parameter=command>ls</parameter></function>",
+  ])("a call that is written as text is text, and never runs: %s", async (content) => {
+    expect(await ask({ frames: [delta({ content }), finish("stop"), "[DONE]"] })).toMatchObject({
+      text: content,
+      calls: [],
+      finish: "stop",
+    });
+  });
+  test("the endpoint's ids, however long and often, are no part of an answer: each call gets one of ours", async () => {
+    for (let round = 0; round < 2; round++) {
+      const answer = await ask({ frames: [calls({ index: 0, id: `fc_${"x".repeat(450)}|y`, ...fn("bash", LS) }), ...END] });
+      expect(answer.calls).toEqual([{ name: "bash", raw: LS, args: ls.args }]);
+    }
+  });
+  test("signed thoughts in pieces are kept whole, to be given back", async () => {
+    const piece = (data: object) => delta({ reasoning_details: [{ type: "reasoning.encrypted", index: 0, ...data }] });
+    const answer = await ask({
+      frames: [piece({ data: "ab" }), piece({ data: "cd", id: "r" }), delta({ content: "hi" }), finish("stop"), "[DONE]"],
+    });
+    expect(answer.echo).toEqual([{ type: "reasoning.encrypted", index: 0, data: "abcd", id: "r" }]);
+  });
+});
+
 describe("what is not a stream", () => {
   test("a JSON answer counts as the answer, calls and all", async () => {
     const message = {

@@ -1,24 +1,10 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeckhandError, type ErrorCode } from "../../src/core/errors.ts";
 import type { ModelAnswer } from "../../src/core/ports.ts";
 import { openaiModel } from "../../src/model/openai.ts";
-import { type Answer, type FaultServer, type Frame, startFaultServer } from "./fault-server.ts";
+import { answerOf, scenarios } from "./compare/scenario.ts";
+import { type FaultServer, startFaultServer } from "./fault-server.ts";
 
-interface Scenario {
-  name: string;
-  frames?: Frame[];
-  response?: { status?: number; json?: unknown; html?: string };
-  expect: {
-    stop?: "tools" | "stop" | "length" | "filtered";
-    text?: string;
-    think?: string;
-    calls?: { name: string; args?: object; bad?: string }[];
-    error?: string;
-  };
-}
-
-const scenarios = JSON.parse(readFileSync(new URL("scenarios.json", import.meta.url), "utf8")) as Scenario[];
 const bash = { name: "bash", description: "Runs a command.", parameters: { type: "object", properties: {} } };
 
 let server: FaultServer;
@@ -53,14 +39,6 @@ test.each(scenarios)("scenario $name gives what is expected of it", async (scena
   expect(answer.calls.map(({ name, args }) => ({ name, args }))).toEqual(calls);
 });
 
-function answerOf({ frames, response }: Scenario): Answer {
-  if (frames) return { frames };
-  const status = response?.status ?? 200;
-  return response?.json === undefined
-    ? { status, type: "text/html", body: response?.html ?? "" }
-    : { status, body: JSON.stringify(response.json) };
-}
-
 /** The scenarios name the SDK's errors; these are ours for them. */
 function errorFor(wanted: string): { code: ErrorCode; retry: boolean; says: string } {
   const table: [RegExp, ErrorCode, boolean, string][] = [
@@ -68,7 +46,7 @@ function errorFor(wanted: string): { code: ErrorCode; retry: boolean; says: stri
     [/available context size|input token count exceeds/, "MODEL_OVERFLOW", false, ""],
     [/^APIError:429/, "MODEL_BUSY", true, ""],
     [/^APIError:(5\d\d|:"out of memory")/, "MODEL_DOWN", true, wanted.includes("502") ? "Provider returned error" : "out of memory"],
-    [/^NotFoundError.*model/, "MODEL_URL", false, 'model "x" not found'],
+    [/^NotFoundError.*model/, "MODEL_MISSING", false, 'model "x" not found'],
     [/^NotFoundError/, "MODEL_URL", false, "Not Found"],
     [/^BadRequestError:400:400 status code \(no body\)/, "MODEL_REFUSED", false, "no reason given"],
     [/^BadRequestError:400:400 \[\{"error":\{"code":400,"message":"The input token count/, "MODEL_OVERFLOW", false, ""],

@@ -5,7 +5,7 @@ import { bodyReader, type Item } from "../../src/model/sse.ts";
 
 function itemsOf(pieces: Uint8Array[]): Item[] {
   const reader = bodyReader();
-  return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
+  return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DeckhandError } from "../../src/core/errors.ts";
-import type { Message } from "../../src/core/ports.ts";
 import { type OpenaiOptions, openaiModel } from "../../src/model/openai.ts";
 import { delta, type FaultServer, finish, type Frame, startFaultServer } from "./fault-server.ts";
 
@@ -130,29 +129,6 @@ test.each([
   expect(error.retryAfterMs).toBeGreaterThanOrEqual(least);
   expect(error.retryAfterMs).toBeLessThanOrEqual(most);
   expect(server.bodies.length).toBe(asked + 1);
-});
-
-test("a field that the endpoint does not know is left out from then on", async () => {
-  const said: Message[] = [
-    ...request.messages,
-    { role: "assistant", content: "ok", calls: [], reasoning: "hm" },
-    { role: "user", content: "more" },
-  ];
-  const one = model();
-  for (const field of ["stream_options", "reasoning_content"]) {
-    server.next = { status: 400, body: JSON.stringify({ error: { message: `Unknown parameter: '${field}'` } }) };
-    const error = await failure(one.ask({ messages: said, tools: [bash] }, { signal: signal() }));
-    expect(error.retryAfterMs).toBe(1);
-    expect(JSON.stringify(server.bodies.at(-1))).toContain(field);
-    server.next = { frames: [delta({ content: "hi" }), finish("stop"), "[DONE]"] };
-    await one.ask({ messages: said, tools: [bash] }, { signal: signal() });
-    expect(JSON.stringify(server.bodies.at(-1))).not.toContain(field);
-  }
-});
-
-test("a field that the endpoint wants back is not left out", async () => {
-  server.next = { status: 400, body: '{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}' };
-  expect((await failure(model().ask(request, { signal: signal() }))).retryAfterMs).toBeUndefined();
 });
 
 test("the key is in no error, whatever the server sends back", async () => {

@@ -1,23 +1,21 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { claimWorkspaces } from "../../src/redis/claim.ts";
+import { KEYS, PREFIX } from "../../src/redis/keys.ts";
 import { redisLimiter } from "../../src/redis/limiter.ts";
 import { redisLog } from "../../src/redis/log.ts";
+import { readWorkers } from "../../src/redis/presence.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
 import { ANNA, arrival, asked, newThread, note } from "../contracts/log-doors.ts";
-import { type TestRedis, keptTrace, startRedis, until } from "../support/redis.ts";
+import { startNode } from "../support/cluster.ts";
+import { keptTrace, startRedis, until } from "../support/redis.ts";
 
-/** A cluster of one node with all slots: it refuses every command and every script whose keys lie in two slots. */
-async function startCluster(): Promise<{ server: TestRedis; admin: Redis }> {
-  const server = await startRedis({ args: ["--cluster-enabled", "yes"] });
-  const admin = new Redis(server.url);
-  await admin.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
-  await until("the cluster is whole", async () => String(await admin.call("CLUSTER", "INFO")).includes("cluster_state:ok"));
-  return { server, admin };
-}
-
-it("every act works on a cluster, and every key lies in one slot", async () => {
-  const { server, admin } = await startCluster();
+it("every act works on the node of a cluster that has our slot alone", async () => {
+  const { server, admin, stop } = await startNode();
+  await expect(admin.set("elsewhere", 1)).rejects.toThrow("CLUSTERDOWN");
+  await expect(admin.eval("return redis.call('SET', 'elsewhere', 1)", 1, `${PREFIX}:x`)).rejects.toThrow("non local key");
   const log = redisLog({ url: server.url, trace: keptTrace() });
   const queue = bullQueue({ url: server.url, trace: keptTrace() });
   const limiter = redisLimiter({ url: server.url, trace: keptTrace() });
@@ -63,15 +61,27 @@ it("every act works on a cluster, and every key lies in one slot", async () => {
   );
   await limiter.block("one", 2);
   const claims = await claimWorkspaces({ url: server.url, trace: keptTrace(), host: "h", workspaces: ["w", "w2"], lost: () => {} });
-
-  const keys = await admin.keys("*");
-  expect(keys.length).toBeGreaterThan(18);
-  const slots = await Promise.all(keys.map((key) => admin.call("CLUSTER", "KEYSLOT", key)));
-  expect(keys.filter((_key, i) => slots[i] !== slots[0])).toEqual([]);
-  expect(keys.filter((key) => !key.startsWith("{dh}:"))).toEqual([]);
+  await claims.announce();
+  expect(await log.isServed("w2")).toBe(true);
+  expect((await readWorkers(server.url, keptTrace(), ["w"])).get("w")).toHaveLength(1);
+  expect((await admin.keys("*")).length).toBeGreaterThan(20);
   await Promise.all([log.close(), queue.close(), limiter.close(), claims.close()]);
-  await admin.quit();
-  await server.stop();
+  await stop();
+});
+
+it("every name that keys.ts makes, and every name in a script, lies in that slot, whatever stands in braces in an id", async () => {
+  const { slot, slotOf, stop } = await startNode();
+  const makers = Object.values(KEYS) as (string | ((...words: string[]) => string))[];
+  const made = ["x", "{other}", "}{", "{}"].flatMap((word) => makers.map((key) => (typeof key === "string" ? key : key(word, word))));
+  const folder = join(import.meta.dirname, "../../src/redis");
+  const scripts = readdirSync(folder).filter((file) => file.endsWith(".lua"));
+  const written = scripts
+    .flatMap((file) => readFileSync(join(folder, file), "utf8").match(/'\{[^']*'/g) ?? [])
+    .map((word) => word.slice(1, -1));
+  expect(scripts.length).toBeGreaterThan(15);
+  const slots = new Set(await Promise.all([...made, ...written].map(slotOf)));
+  expect([...slots]).toEqual([slot]);
+  await stop();
 });
 
 it("a conversation that waits costs a few keys and no job", async () => {

@@ -144,6 +144,54 @@ describe("the lock of a wake", () => {
     await log.close();
   });
 
+  it("is kept while a handler has a grace to end in; the other wakes of its workspace go to another process at once", async () => {
+    const [first, second] = [newQueue(), newQueue()];
+    const workspace = newWorkspace();
+    const conversation = newThread();
+    const [mine, theirs]: [Wake[], string[]] = [[], []];
+    const end = Promise.withResolvers<void>();
+    await first.serve([workspace], async (wake) => {
+      mine.push(wake);
+      await end.promise;
+    });
+    await first.wake(conversation, workspace);
+    await until("it runs", () => mine.length === 1);
+    const closing = first.close(20_000);
+    await second.serve([workspace], async (wake) => void theirs.push(wake.conversation));
+    const others = [newThread(), newThread(), newThread()];
+    for (const each of [...others, conversation]) await second.wake(each, workspace);
+    await until("the others ran", () => theirs.length === 3);
+    const { lock, signal } = mine[0] as Wake;
+    const since = performance.now();
+    await until("two locks' time has passed", async () => {
+      expect(await client.get(lock.key)).toBe(lock.token);
+      return performance.now() - since > 2 * LOCK_MS;
+    });
+    expect([signal.aborted, theirs.sort()]).toEqual([false, others.sort()]);
+    end.resolve();
+    await closing;
+    await until("the other process looks again", () => theirs.includes(conversation));
+    await until("nothing is left", async () => (await jobs(workspace)) === 0);
+    expect(mine).toHaveLength(1);
+  });
+
+  it("of a handler that does not end when it is told to is not waited for; it runs out", async () => {
+    const [first, second] = [newQueue(), newQueue()];
+    const workspace = newWorkspace();
+    const conversation = newThread();
+    let started = false;
+    await first.serve([workspace], async () => {
+      started = true;
+      await new Promise(() => undefined);
+    });
+    await first.wake(conversation, workspace);
+    await until("it runs", () => started);
+    await first.close(100);
+    const seen: string[] = [];
+    await second.serve([workspace], async (wake) => void seen.push(wake.conversation));
+    await until("the other takes it", () => seen.length === 1);
+  }, 60_000);
+
   it("is given back at close, and another process takes the wake up at once", async () => {
     const [first, second] = [newQueue(), newQueue()];
     const workspace = newWorkspace();

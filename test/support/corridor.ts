@@ -122,6 +122,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
     DECKHAND_STATE: workspace.stateDir,
     DECKHAND_LOCK_MS: "2000",
     DECKHAND_STALLED_MS: "500",
+    DECKHAND_GRACE_MS: "1000",
     DECKHAND_LOG: process.env["DECKHAND_LOG"] ?? "silent",
     ...options.env,
   };

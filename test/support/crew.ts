@@ -1,40 +1,42 @@
-import { type Corridor, type RoleProcess, startRole } from "./corridor.ts";
-import { processesWith } from "./workspace.ts";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import type { Corridor } from "./corridor.ts";
+import { processesWith } from "./workspace.ts";
 
-export type Victim = "gateway" | "worker" | "runner" | "redis";
-
-/** The product in processes of its own, any of which can be killed. */
-export interface Crew {
-  /** SIGKILL to one of its kind; resolves when it is back. */
-  kill(victim: Victim): Promise<void>;
-  end(): Promise<void>;
+/** One process of the product, which may die whenever it likes. */
+export interface Member {
+  pid: number;
+  /** False when it ended before it was ready. */
+  ready: Promise<boolean>;
+  /** The signal or the code that it ended with. */
+  gone: Promise<string | number | null>;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Its runner, once it is ready; undefined when it has none. */
+  runner(): number | undefined;
+  /** What it said on its error channel. */
+  said(): string;
 }
 
-/** Starts so many gateways and workers. `choose` picks whom a kill meets. */
-export async function startCrew(deck: Corridor, each = 1, choose: <T>(from: T[]) => T | undefined = (from) => from[0]): Promise<Crew> {
-  const roles = Array.from({ length: each }, () => ["gateway", "worker"] as const).flat();
-  const crew = new Set<{ role: "gateway" | "worker"; process: RoleProcess }>();
-  const add = async (role: "gateway" | "worker"): Promise<void> => void crew.add({ role, process: await startRole(deck, role) });
-  await Promise.all(roles.map(add));
+/** Starts `bin/deckhand start --role ROLE` with more environment. */
+export function startMember(deck: Corridor, role: "gateway" | "worker", env: Record<string, string> = {}): Member {
+  const child = spawn("bin/deckhand", ["start", "--role", role], { env: { ...deck.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const { promise: ready, resolve } = Promise.withResolvers<boolean>();
+  const gone = new Promise<string | number | null>((end) => child.once("exit", (code, signal) => end(signal ?? code)));
+  void gone.then(() => resolve(false));
+  child.stdout.on("data", (data: Buffer) => String(data).includes("is ready") && resolve(true));
+  let said = "";
+  child.stderr.on("data", (data: Buffer) => (said = `${said}${String(data)}`.slice(-4000)));
   return {
-    async kill(victim) {
-      if (victim === "redis") return await deck.redis.kill().then(() => deck.redis.restart());
-      if (victim === "runner") {
-        const workers = [...crew].filter(({ role }) => role === "worker").map(({ process: worker }) => worker.pid);
-        const pid = choose(processesWith("runner-main.ts").filter((runner) => workers.includes(parentOf(runner))));
-        if (pid !== undefined) process.kill(pid, "SIGKILL");
-        return;
-      }
-      const met = choose([...crew].filter(({ role }) => role === victim));
-      if (!met) return;
-      crew.delete(met);
-      await met.process.kill();
-      await add(victim);
+    pid: child.pid ?? 0,
+    ready,
+    gone,
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
     },
-    async end() {
-      await Promise.all([...crew].map(({ process: each }) => each.kill()));
-    },
+    runner: () => processesWith("runner-main.ts").find((pid) => parentOf(pid) === child.pid),
+    said: () => said,
   };
 }
 

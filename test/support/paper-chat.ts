@@ -1,5 +1,15 @@
-import { type Begun, type Chat, ChatError, type ChatRefusal, type Chunk } from "../../src/core/ports.ts";
-import type { Post } from "../../src/core/post.ts";
+import {
+  type Begun,
+  type Chat,
+  type ChatAct,
+  ChatError,
+  type ChatRefusal,
+  type Chunk,
+  type Found,
+  type Sought,
+} from "../../src/core/ports.ts";
+import type { Lane, Post } from "../../src/core/post.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 export interface PaperMessage {
   ref: string;
@@ -17,10 +27,14 @@ export class PaperChat implements Chat {
   readonly failures: (ChatRefusal | "lost" | null)[] = [];
   readonly editFailures: ChatRefusal[] = [];
   burst = 1000;
-  /** Of edits and of the status's share; null: as for sends. */
+  /** Of edits; null: as for sends. Of those of statuses; null: together with the others. */
   editBurst: number | null = null;
   statusBurst: number | null = null;
+  /** Whether lanes leave tokens to each other. */
+  keeps = false;
   chunkLength = 4000;
+  /** Shifted at each look for a message: what is told instead of what is so. */
+  readonly looks: ("unknown" | ChatRefusal)[] = [];
   /** Called after a message is kept. */
   onSend: () => void = () => {};
   private sends = 0;
@@ -34,9 +48,11 @@ export class PaperChat implements Chat {
     return parts.map((part) => ({ body: part, plain: part, ...(post.file ? { file: post.file } : {}) }));
   }
 
-  buckets(_thread: string, act: "send" | "edit" | "status") {
-    const burst = { send: null, edit: this.editBurst, status: this.statusBurst }[act] ?? this.burst;
-    return [{ name: `paper:${act}`, burst, perSecond: 1 }];
+  buckets(_thread: string, act: ChatAct, lane: Lane) {
+    const own = lane === "status" && this.statusBurst !== null ? "status" : "edit";
+    const kind = act === "edit" ? own : "send";
+    const burst = { send: null, edit: this.editBurst, status: this.statusBurst }[kind] ?? this.burst;
+    return [{ name: `paper:${kind}`, burst, perSecond: 1, keep: this.keeps ? LIMITS.laneKeep[lane] : 0 }];
   }
 
   async send(_thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {
@@ -64,8 +80,12 @@ export class PaperChat implements Chat {
     message.edits += 1;
   }
 
-  async find(_thread: string, nonce: string): Promise<string | null> {
-    return this.messages.find((m) => m.nonce === nonce)?.ref ?? null;
+  async find(_thread: string, { nonce }: Pick<Sought, "nonce">): Promise<Found> {
+    const told = this.looks.shift();
+    if (told === "unknown") return told;
+    if (told) throw new ChatError(told);
+    const found = this.messages.find((m) => m.nonce === nonce);
+    return found ? { ref: found.ref } : "absent";
   }
 
   texts(): string[] {

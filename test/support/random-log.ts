@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { type Todo, emptyState, fold, next } from "../../src/core/conversation.ts";
-import type { Entry, NewEntry, Person } from "../../src/core/entry.ts";
+import { type State, type Todo, emptyState, fold, next, openApproval } from "../../src/core/conversation.ts";
+import type { Decision, Entry, NewEntry, Person } from "../../src/core/entry.ts";
+import { callAgain, choicesIn } from "../../src/core/interrupted.ts";
 
 /** Logs as real work leaves them: `next` says what is to be done, chance says how it ends and what comes in between. */
 
@@ -21,20 +22,22 @@ export function numbered(news: NewEntry[], from = 1): Entry[] {
 }
 
 /** One random log; a number per decision. It may end anywhere, as after a crash. */
-export const anyLog: fc.Arbitrary<Entry[]> = fc.array(fc.nat({ max: 999 }), { minLength: 1, maxLength: 60 }).map(buildLog);
+export const anyLog: fc.Arbitrary<Entry[]> = fc.array(fc.nat({ max: 999 }), { minLength: 1, maxLength: 60, size: "max" }).map(buildLog);
 
 function buildLog(choices: number[]): Entry[] {
   const log = numbered([opened(), message("first")]);
   const state = fold(log, emptyState());
   let ids = 0;
   for (const choice of choices) {
-    const input = choice % 5 === 0 ? anInput(choice, log.length) : null;
+    const input = choice % 5 === 0 ? anInput(choice, log) : null;
     const todo = next(state);
     const news = input
       ? [input]
-      : todo
-        ? perform(todo, choice, state.seq, mustHaveRead(log, state.turn?.first ?? 0), () => `call${String((ids += 1)).padStart(5, "0")}`)
-        : idle(state, choice, log.length);
+      : todo && choice % 29 === 0 && !state.stop
+        ? parked(state)
+        : todo
+          ? perform(todo, { choice, log, state, id: () => `call${String((ids += 1)).padStart(5, "0")}` })
+          : idle(state, choice, log);
     const placed = numbered(news, log.length + 1);
     log.push(...placed);
     fold(placed, state);
@@ -48,18 +51,46 @@ function mustHaveRead(log: Entry[], turn: number): number {
   return Math.max(last, turn);
 }
 
-function anInput(choice: number, n: number): NewEntry {
+/** As a worker leaves it that finds a conversation which ended its predecessors. */
+function parked({ step }: State): NewEntry[] {
+  const open = step?.calls.filter((call) => !call.ended) ?? [];
+  const ends = open.flatMap(({ call, started, asked, decided }): NewEntry[] => {
+    if (started) return [ended(call.id, "interrupted")];
+    const closed: NewEntry[] = asked && !decided ? [decidedAs(asked, "cancelled")] : [];
+    return [...closed, ended(call.id, "refused", "parked")];
+  });
+  return [...ends, { type: "failed", code: "CONVERSATION_PARKED", text: "set aside", answers: [], parked: true }];
+}
+
+function decidedAs({ approval, call }: Entry<"approval-asked">, decision: Decision): NewEntry {
+  return { type: "approval-decided", approval, call, decision, by: ann };
+}
+
+/** A press on a button of the newest interrupted run that has none yet. */
+function aChoice(choice: number, log: Entry[]): NewEntry | null {
+  const chosen = choicesIn(log);
+  const run = log.findLast((e) => e.type === "run-ended" && e.how === "interrupted" && !chosen.has(e.seq));
+  if (!run) return null;
+  const pressed = { of: run.seq, choice: choice % 2 ? ("look" as const) : ("again" as const) };
+  if (choice % 3 === 0) return { type: "choice", of: run.seq, choice: "leave", by: bob };
+  return { ...message(`${pressed.choice} ${run.seq}`, choice % 4 > 1 ? ann : bob), pressed } as NewEntry;
+}
+
+function anInput(choice: number, log: Entry[]): NewEntry {
+  const n = log.length;
+  const pressed = choice % 10 === 0 ? aChoice(choice / 10, log) : null;
+  if (pressed) return pressed;
   if (choice % 35 === 0) return { type: "stop", event: `stop${n}`, by: bob };
   if (choice % 55 === 0) return { type: "edited", event: "first", text: `changed ${n}` };
   if (choice % 65 === 0) return { type: "removed", event: `more${n - 1}` };
   return message(`more${n}`, choice % 2 ? ann : bob);
 }
 
-function idle(state: ReturnType<typeof emptyState>, choice: number, n: number): NewEntry[] {
-  const asked = state.step?.calls.find((c) => c.asked && !c.decided)?.asked;
-  if (!asked) return [message(`next${n}`)];
-  const decision = (["approved", "denied", "expired", "superseded"] as const)[choice % 4] ?? "denied";
-  return [{ type: "approval-decided", approval: asked.approval, call: asked.call, decision, by: ann }];
+function idle(state: State, choice: number, log: Entry[]): NewEntry[] {
+  if (state.parked && choice % 2) return [{ type: "retried", by: bob }];
+  const asked = openApproval(state)?.asked;
+  if (!asked) return [(choice % 4 ? aChoice(choice, log) : null) ?? message(`next${log.length}`)];
+  return [decidedAs(asked, (["approved", "denied", "expired", "superseded"] as const)[choice % 4] ?? "denied")];
 }
 
 function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused", why?: string): NewEntry {
@@ -67,18 +98,27 @@ function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" |
   return { type: "run-ended", call, how, exit: how === "exited" ? 0 : null, output, ms: 5, ...(why ? { why } : {}) };
 }
 
-function perform(todo: Todo, choice: number, read: number, lastRead: number, id: () => string): NewEntry[] {
+interface At {
+  choice: number;
+  log: Entry[];
+  state: State;
+  id: () => string;
+}
+
+function perform(todo: Todo, { choice, log, state, id }: At): NewEntry[] {
   switch (todo.do) {
+    case "run-again":
+      return [callAgain(todo.message, { entries: log, state }, { ids: { call: id } })];
     case "ask-model": {
       const finish = (["calls", "calls", "stop", "cut", "filter"] as const)[choice % 5] ?? "stop";
       const count = finish === "calls" ? 1 + (choice % 3) : finish === "cut" ? choice % 2 : 0;
       const calls = Array.from({ length: count }, () => ({ id: id(), name: "bash", args: { command: "ls" }, raw: '{"command":"ls"}' }));
       const usage = { prompt: null, completion: null, cached: null };
-      const inFlight = Math.max(2, read - (choice % 3)); // what came while the model was answering
+      const inFlight = Math.max(2, state.seq - (choice % 3)); // what came while the model was answering
       return [
         {
           type: "model",
-          read: Math.max(inFlight, lastRead),
+          read: Math.max(inFlight, mustHaveRead(log, state.turn?.first ?? 0)),
           text: count ? "" : "words",
           calls,
           finish,
@@ -128,7 +168,7 @@ function perform(todo: Todo, choice: number, read: number, lastRead: number, id:
         },
       ];
     case "interrupt":
-      return [ended(todo.call.call.id, (["exited", "timeout", "cancelled", "flood", "interrupted"] as const)[choice % 5] ?? "exited")];
+      return [ended(todo.call.call.id, (["exited", "timeout", "cancelled", "flood"] as const)[choice % 8] ?? "interrupted")];
     case "refuse":
       return todo.calls.map((c) => ended(c.call.id, "refused", todo.why));
     case "close-approval":

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Redis } from "ioredis";
 import type { Trace } from "../../src/core/ports.ts";
 
 export interface TestRedis {
@@ -14,6 +15,8 @@ export interface TestRedis {
   kill(): Promise<void>;
   /** Starts it again on the same port and data; resolves when it answers. */
   restart(): Promise<void>;
+  /** From now on it can write nothing to any file, as on a full disk (false: it can again). Reads and answers go on. */
+  fillDisk(full: boolean): void;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
@@ -31,9 +34,9 @@ export async function startRedis({ args = [] }: { args?: string[] } = {}): Promi
   let server: ChildProcess | undefined;
   const safe = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", ""];
   async function start(): Promise<boolean> {
-    const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, ...safe, ...args], {
-      stdio: "ignore",
-    });
+    const own = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir];
+    // A write beyond the limit of `fillDisk` is then an error and no signal.
+    const child = spawn("sh", ["-c", 'trap "" XFSZ; exec redis-server "$@"', "sh", ...own, ...safe, ...args], { stdio: "ignore" });
     const missing = once(child, "error").then(([error]) => Promise.reject(error as Error));
     server = child;
     running.add(child);
@@ -63,11 +66,22 @@ export async function startRedis({ args = [] }: { args?: string[] } = {}): Promi
       await kill();
       if (!(await start())) throw new Error(`redis-server does not start again on port ${port}`);
     },
+    fillDisk(full) {
+      execFileSync("prlimit", ["--pid", String(server?.pid), `--fsize=${full ? "0" : "unlimited"}:`]);
+    },
     async stop() {
       await kill();
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Sets `maxmemory` so that this share of it is in use; from 1 on it is full. 0 takes the limit away. */
+export async function fillMemory(admin: Redis, share: number): Promise<void> {
+  // So much that what tests and clients take besides does not count.
+  if (share > 0) await admin.setrange("ballast", 40_000_000, "x");
+  const used = Number(/used_memory:(\d+)/.exec(await admin.info("memory"))?.[1]);
+  await admin.config("SET", "maxmemory", share > 0 ? String(Math.round(used / share)) : "0");
 }
 
 /** Whether a server that has loaded its data speaks on this port (with or without a password). */
@@ -99,6 +113,8 @@ export interface LossyProxy {
   /** The reply to the next request with this text in it is lost: the server does it, and the connection breaks before the answer. */
   loseReplyTo(text: string): void;
   lost(): number;
+  /** The next request with this text in it, and what follows on its connection, waits for `letGo`. */
+  hold(text: string): { isHeld(): boolean; letGo(): void };
   stop(): Promise<void>;
 }
 
@@ -107,10 +123,12 @@ export async function lossyProxy(port: number): Promise<LossyProxy> {
   const open = new Set<Socket>();
   let wanted: string | undefined;
   let lost = 0;
+  let held: { text: string; back: (() => void)[]; begun: boolean } | undefined;
   const server = createServer((client) => {
     const upstream = connect(port, "127.0.0.1");
     open.add(client).add(upstream);
     let lose = false;
+    let waits = false;
     const drop = () => {
       client.destroy();
       upstream.destroy();
@@ -121,7 +139,13 @@ export async function lossyProxy(port: number): Promise<LossyProxy> {
         wanted = undefined;
         lose = true;
       }
-      upstream.write(data);
+      if (held && !held.begun && data.includes(held.text)) {
+        held.begun = true;
+        waits = true;
+        held.back.push(() => (waits = false));
+      }
+      if (waits && held) held.back.push(() => upstream.write(data));
+      else upstream.write(data);
     });
     upstream.on("data", (data) => {
       if (!lose) return void client.write(data);
@@ -134,6 +158,17 @@ export async function lossyProxy(port: number): Promise<LossyProxy> {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     loseReplyTo: (text) => void (wanted = text),
     lost: () => lost,
+    hold(text) {
+      const mine = { text, back: [], begun: false };
+      held = mine;
+      return {
+        isHeld: () => mine.begun,
+        letGo() {
+          held = undefined;
+          for (const each of mine.back) (each as () => void)();
+        },
+      };
+    },
     async stop() {
       server.close();
       for (const socket of open) socket.destroy();

@@ -35,17 +35,22 @@ const MARK_EVERY_MS = 30_000;
  */
 export class Backfill {
   readonly #options: BackfillOptions;
-  readonly #catchUp: CatchUp;
+  readonly #catchUp: CatchUp<APIMessage>;
   #markedAt = 0;
 
   constructor(options: BackfillOptions) {
     this.#options = options;
-    this.#catchUp = new CatchUp({ ...options, platform: "discord", look: (signal) => this.#lookThrough(signal) });
+    this.#catchUp = new CatchUp({ ...options, platform: "discord", look: (signal, aside) => this.#lookThrough(signal, aside) });
   }
 
   /** Something may be missing: look, after `delayMs`, and again until a whole look succeeded. */
   catchUp(delayMs = 0): void {
     this.#catchUp.want(delayMs);
+  }
+
+  /** A live message was not kept: it is heard again after `delayMs`; Discord does not send it twice. */
+  missed(message: unknown, delayMs: number): void {
+    this.#catchUp.wantAgain(message as APIMessage, delayMs);
   }
 
   /** A live message was kept. */
@@ -63,16 +68,20 @@ export class Backfill {
     this.#markedAt = at;
   }
 
-  async #lookThrough(signal: AbortSignal): Promise<void> {
+  async #lookThrough(signal: AbortSignal, aside: readonly APIMessage[]): Promise<void> {
     const { clock, log, trace, hear } = this.#options;
     const now = clock.now();
+    // A Redis that takes nothing: then nobody need ask Discord.
+    await log.mark("discord:looked", String(now));
     const horizon = now - LIMITS.backfillHorizon;
     const mark = await log.marked(MARK);
-    const since = idAt(mark === null ? horizon : Math.max(timeOf(mark) - OVERLAP_MS, horizon));
+    // Discord's time, not ours, which may have been wrong: a mark ahead of both would hide what is said until then.
+    const known = Math.min(mark === null ? now : timeOf(mark), now);
+    const since = idAt(mark === null ? horizon : Math.max(known - OVERLAP_MS, horizon));
     const open = (await log.threadsSince(horizon)).filter((key) => key.startsWith("discord:")).map(parseDiscordThread);
     const places = new Map(open.map(({ guild, channel }) => [channel, guild]));
     const quiet = await this.#addWatched(places, since, mark !== null, signal);
-    const missed: (APIMessage & { guild_id: string | null })[] = [];
+    const missed: APIMessage[] = [...aside];
     for (const [channel, guild] of places) {
       if (quiet.has(channel)) continue;
       const messages = await this.#unlessGone(() => historyAfter(this.#options.api, channel, since, signal));
@@ -81,7 +90,7 @@ export class Backfill {
     missed.sort((a, b) => byAge(a.id, b.id));
     await hearAll(missed, hear, signal);
     if (signal.aborted) return;
-    await this.#mark(now);
+    await this.#mark(Math.max(known, timeOf(missed.at(-1)?.id ?? "0")));
     trace.info("discord.backfilled", { channels: places.size, messages: missed.length });
   }
 

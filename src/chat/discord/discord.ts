@@ -54,6 +54,6 @@ export function discordChat(options: DiscordOptions): Chat {
     send: (thread, chunk, nonce, file) => send(out, thread, chunk, nonce, file),
     begin: (channel, chunk, nonce) => begin(out, channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(out, thread, ref, chunk),
-    find: (thread, nonce, since, chunk) => find(out, thread, nonce, since, chunk),
+    find: (thread, sought) => find(out, thread, sought),
   };
 }

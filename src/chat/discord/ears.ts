@@ -95,7 +95,9 @@ export class Ears {
     if (this.#ending.signal.aborted) return;
     for (const reading of this.#read(name, data)) {
       if (reading.kind === "ignored") continue;
-      const work = (reading.kind === "pressed" ? this.#press(reading) : this.#live(reading)).finally(() => this.#underWay.delete(work));
+      const work = (reading.kind === "pressed" ? this.#press(reading) : this.#live(reading, data)).finally(() =>
+        this.#underWay.delete(work),
+      );
       this.#underWay.add(work);
     }
   }
@@ -107,7 +109,7 @@ export class Ears {
   }
 
   /** Never rejects. */
-  async #live(reading: Heard): Promise<void> {
+  async #live(reading: Heard, data: unknown): Promise<void> {
     const { clock, trace } = this.#options;
     const onFailure = (error: unknown): void => trace.warn("discord.not-kept", { message: reading.message, error: messageOf(error) });
     if (reading.change !== "none") {
@@ -119,7 +121,7 @@ export class Ears {
       await this.#backfill.saw(reading.message);
     } catch (error) {
       onFailure(error);
-      this.#backfill.catchUp(NOT_KEPT_MS);
+      this.#backfill.missed(data, NOT_KEPT_MS);
     }
   }
 

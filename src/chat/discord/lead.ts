@@ -29,7 +29,7 @@ export async function leading(
     const held = await tryLease(options);
     if (held !== "held") {
       if (held === "taken") onWaiting();
-      await clock.sleep(LIMITS.lease / 3, signal);
+      await clock.sleep(LIMITS.leaseLook, signal);
       continue;
     }
     trace.info("discord.leading");

@@ -1,10 +1,21 @@
 import { type APIMessage, type RawFile, RESTJSONErrorCodes as Code, MessageFlags, Routes } from "discord.js";
 import { messageOf } from "../../core/errors.ts";
 import { channelIds, discordThread, parseDiscordThread } from "../../core/inbound.ts";
-import { type Begun, type Bucket, ChatError, type Chunk, type Clock, type Ids, type Trace } from "../../core/ports.ts";
+import {
+  type Begun,
+  type Bucket,
+  type ChatAct,
+  ChatError,
+  type Chunk,
+  type Clock,
+  type Found,
+  type Ids,
+  type Sought,
+  type Trace,
+} from "../../core/ports.ts";
+import type { Lane } from "../../core/post.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Api } from "./api.ts";
-import { historyAfter } from "./history.ts";
 import type { DiscordBody } from "./layout.ts";
 import { NotOpened, openThread } from "./opening.ts";
 import { lookUp } from "./places.ts";
@@ -30,7 +41,10 @@ const NONCE_MS = 2 * 60_000;
 const SKEW_MS = 5_000;
 /** Messages of more than an hour Discord changes only now and then. */
 const OLD_MS = 55 * 60_000;
+const START_WAIT_MS = 1_000;
 const TEXT_MAX = 1_900;
+/** How many messages Discord gives at once; what is sought is among the first that came after what we know. */
+const PAGE = 100;
 /** Of a thread's name. */
 const NAME_MAX = 100;
 
@@ -50,11 +64,21 @@ export async function send(out: Out, thread: string, chunk: Chunk, nonce: string
   try {
     const sent = (await out.api.write.post(Routes.channelMessages(channel), { body, files })) as APIMessage;
     // A message of an earlier try says what was so then.
-    if (!isShown(sent, shown)) await patch(out, channel, sent.id, shown);
+    if (!isShown(sent, shown)) await bringUpToDate(out, channel, sent.id, shown);
     showWork(out, channel, chunk);
     return sent.id;
   } catch (error) {
     throw chatError(error, files.length > 0);
+  }
+}
+
+/** Throws ChatError `doubtful`: the message is there, but not as it should be. Who deleted it does not want it again. */
+async function bringUpToDate(out: Out, channel: string, id: string, shown: Shown): Promise<void> {
+  try {
+    await patch(out, channel, id, shown);
+  } catch (error) {
+    if (codeOf(error) === Code.UnknownMessage) return;
+    throw new ChatError({ ...chatError(error).refusal, kind: "doubtful" }, error);
   }
 }
 
@@ -121,24 +145,35 @@ async function remove({ api, trace }: Out, channel: string, ref: string): Promis
 }
 
 /**
- * The message sent under this nonce at or after `since` (ms). Histories do not show nonces: rows of buttons carry a mark
- * of it, and other messages are known by their words once Discord no longer knows the nonce. Throws ChatError.
+ * What became of a send. Histories do not show nonces: rows of buttons carry a mark of it, and other messages are known
+ * by their words once Discord no longer knows the nonce. Throws ChatError.
  */
-export async function find(out: Out, thread: string, nonce: string, since: number, chunk?: Chunk): Promise<string | null> {
+export async function find(out: Out, thread: string, { nonce, since, chunk, last }: Sought): Promise<Found> {
   const { channel } = parseDiscordThread(thread);
   const self = out.self();
+  // A process that has just begun: who wrote what is not known yet.
+  if (self === undefined) throw new ChatError({ kind: "later", code: "not_started", retryAfterMs: START_WAIT_MS });
+  const page = await historySince(out, channel, last === undefined ? idAt(since - SKEW_MS) : String(BigInt(last) - 1n));
+  const own = page.filter(({ author, id }) => author.id === self && id !== last);
   const mark = markOf(out.ids.digest(nonce));
-  let own: APIMessage[];
+  const marked = own.find(({ components }) => components?.[0]?.id === mark);
+  if (marked) return { ref: marked.id };
+  // Sent again within this time, it comes back as the same message.
+  if (!chunk || out.clock.now() - since < NONCE_MS) return "absent";
+  const same = own.find((message) => isShown(message, shownBy(chunk, false)));
+  if (same) return { ref: same.id };
+  // Another message of ours may be it, as it read then. To who may not read a history, Discord shows an empty one.
+  const sees = page.length < PAGE && (last === undefined || page.some(({ id }) => id === last));
+  return sees && own.length === 0 ? "absent" : "unknown";
+}
+
+async function historySince({ api }: Out, channel: string, after: string): Promise<APIMessage[]> {
+  const query = new URLSearchParams({ after, limit: String(PAGE) });
   try {
-    own = (await historyAfter(out.api, channel, idAt(since - SKEW_MS))).filter(({ author }) => self === undefined || author.id === self);
+    return (await api.read.get(Routes.channelMessages(channel), { query })) as APIMessage[];
   } catch (error) {
     throw chatError(error);
   }
-  const marked = own.find(({ components }) => components?.[0]?.id === mark);
-  if (marked) return marked.id;
-  // Sent again within this time, it comes back as the same message.
-  if (!chunk || out.clock.now() - since < NONCE_MS) return null;
-  return own.find((message) => isShown(message, shownBy(chunk, false)))?.id ?? null;
 }
 
 /** A line of ours outside of any conversation's posts. Never rejects. */
@@ -153,12 +188,16 @@ export async function say({ api, trace }: Pick<Out, "api" | "trace">, channel: s
   }
 }
 
-/** Discord counts sends and edits of one channel together. */
-export function buckets(thread: string, act: "send" | "edit" | "status"): Bucket[] {
+/** Discord counts sends and edits of one channel together; files are nothing else. */
+export function buckets(thread: string, _act: ChatAct, lane: Lane): Bucket[] {
   const { channel } = parseDiscordThread(thread);
-  const posts = { name: `discord:post:${channel}`, burst: LIMITS.discordPostBurst, perSecond: LIMITS.discordPostPerSecond };
-  if (act !== "status") return [posts];
-  return [posts, { name: `discord:status:${channel}`, burst: LIMITS.discordStatusBurst, perSecond: LIMITS.discordStatusPerSecond }];
+  const keep = LIMITS.laneKeep[lane];
+  const posts = { name: `discord:post:${channel}`, burst: LIMITS.discordPostBurst, perSecond: LIMITS.discordPostPerSecond, keep };
+  const all = { name: "discord:all", burst: LIMITS.discordAllBurst, perSecond: LIMITS.discordAllPerSecond, keep };
+  if (lane === "approval" || lane === "answer") return [posts, all];
+  const leave = lane === "status" ? 1 : 0;
+  const [burst, perSecond] = [LIMITS.discordQuietBurst, LIMITS.discordQuietPerSecond];
+  return [posts, { name: `discord:quiet:${channel}`, burst, perSecond, keep: leave }, all];
 }
 
 function showWork({ typing }: Out, channel: string, { body }: Chunk): void {

@@ -1,7 +1,7 @@
 import { MessageType } from "discord.js";
 import type { z } from "zod";
 import type { MessageFile, Person } from "../../core/entry.ts";
-import { discordThread, type Inbound, PRESS_ACTIONS, type Thread } from "../../core/inbound.ts";
+import { CHOICES, discordThread, type Inbound, PRESS_ACTIONS, type Thread } from "../../core/inbound.ts";
 import { type Member, Message, Press, Removal, Removals, type User } from "./events.ts";
 import type { Place } from "./places.ts";
 import { timeOf } from "./snowflake.ts";
@@ -110,10 +110,12 @@ export function readPress(raw: unknown): Pressed | Ignored {
   const user = member?.user ?? press.user;
   const [, action, value] = /^dh:([a-z]+):(.+)$/.exec(data.custom_id) ?? [];
   const pressed = PRESS_ACTIONS.find((each) => each === action);
-  if (!user || !value || (!pressed && action !== "stop")) return ignored("no button of ours");
+  const choice = /^\d+$/.test(value ?? "") ? CHOICES.find((each) => each === action) : undefined;
+  if (!user || !value || (!pressed && !choice && action !== "stop")) return ignored("no button of ours");
   // Our buttons stand in threads and direct channels alone.
   const thread = discordThread(press.guild_id ?? null, channel_id, channel?.parent_id ?? channel_id);
   const inbound: Pressed["inbound"] = (by) => {
+    if (choice) return { kind: "choice", event: `discord:choice:${id}`, thread, by, choice, of: Number(value) };
     if (!pressed) return { kind: "stop", event: `discord:stop:${id}`, thread, by };
     return { kind: "press", event: `discord:press:${id}`, thread, by, action: pressed, approval: value };
   };

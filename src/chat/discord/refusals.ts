@@ -33,7 +33,10 @@ export function chatError(error: unknown, withFile = false): ChatError {
 function refusalOf(error: unknown, withFile: boolean): ChatRefusal {
   if (error instanceof RateLimitError) {
     const retryAfterMs = Math.ceil(Math.max(error.retryAfter, error.sublimitTimeout, RATE_WAIT_MS));
-    return { kind: "later", code: "ratelimited", retryAfterMs };
+    if (error.global) return { kind: "later", code: "ratelimited", retryAfterMs, limit: "everywhere" };
+    // Edits have narrower limits of their own, of old messages for one: sends may go on.
+    const isOfEdits = error.sublimitTimeout > 0 && error.method.toUpperCase() === "PATCH";
+    return { kind: "later", code: "ratelimited", retryAfterMs, ...(isOfEdits ? {} : { limit: "here" }) };
   }
   if (error instanceof DiscordAPIError) return apiRefusal(error, withFile);
   if (error instanceof HTTPError) return { kind: "doubtful", code: `http_${error.status}` };

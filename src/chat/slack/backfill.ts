@@ -38,16 +38,21 @@ const NOT_OURS = new Set(["channel_not_found", "not_in_channel", "is_archived", 
 export class Backfill {
   readonly #options: BackfillOptions;
   readonly #marks = new Map<string, number>();
-  readonly #catchUp: CatchUp;
+  readonly #catchUp: CatchUp<Record<string, unknown>>;
 
   constructor(options: BackfillOptions) {
     this.#options = options;
-    this.#catchUp = new CatchUp({ ...options, platform: "slack", look: (signal) => this.#lookThrough(signal) });
+    this.#catchUp = new CatchUp({ ...options, platform: "slack", look: (signal, aside) => this.#lookThrough(signal, aside) });
   }
 
   /** Something may be missing: look, after `delayMs`, and again until a whole look succeeded. */
   catchUp(delayMs = 0): void {
     this.#catchUp.want(delayMs);
+  }
+
+  /** A live event was not kept: it is heard again after `delayMs`, when Slack may have given up sending it. */
+  missed(event: Record<string, unknown>, delayMs: number): void {
+    this.#catchUp.wantAgain(event, delayMs);
   }
 
   /** A live message was kept. Moves its channel's mark when nothing before it is missing. */
@@ -61,25 +66,37 @@ export class Backfill {
     await this.#catchUp.stop();
   }
 
-  async #lookThrough(signal: AbortSignal): Promise<void> {
+  async #lookThrough(signal: AbortSignal, aside: readonly Record<string, unknown>[]): Promise<void> {
     const { clock, log, trace, channels } = this.#options;
     const now = clock.now();
+    // A Redis that takes nothing: then nobody need ask Slack.
+    await log.mark("slack:looked", String(now));
     const horizon = now - LIMITS.backfillHorizon;
     const reader = new Reader(this.#options, signal);
-    const missed: Raw[] = [];
+    const missed: Record<string, unknown>[] = [...aside];
+    const marks = new Map<string, number>();
     const open = (await log.threadsSince(horizon)).filter((key) => key.startsWith("slack:")).map(parseSlackThread);
     const all = new Set([...channels, ...open.map((thread) => thread.channel)]);
     for (const channel of all) {
       const mark = await log.marked(`slack:seen:${channel}`);
-      const since = mark === null ? horizon : Math.max(Number(mark) * 1000 - OVERLAP_MS, horizon);
+      // Slack's time, not ours, which may have been wrong: a mark ahead of both would hide what is said until then.
+      const known = Math.min(mark === null ? now : Number(mark) * 1000, now);
+      marks.set(channel, known);
+      const since = mark === null ? horizon : Math.max(known - OVERLAP_MS, horizon);
       const threads = new Set(open.filter((thread) => thread.channel === channel).map((thread) => thread.ts));
       if (channels.includes(channel) && mark !== null) missed.push(...(await reader.channel(channel, horizon, since, threads)));
       for (const thread of threads) missed.push(...(await reader.thread(channel, thread, since)));
     }
-    missed.sort((a, b) => Number(a.ts) - Number(b.ts));
+    missed.sort((a, b) => timeOf(a) - timeOf(b));
     await hearAll(missed, this.#options.hear, signal);
     if (signal.aborted) return;
-    for (const channel of all) await this.#mark(channel, now);
+    for (const [channel, known] of marks) {
+      const heard = missed.filter((message) => message["channel"] === channel).map(timeOf);
+      await this.#mark(
+        channel,
+        heard.reduce((newest, at) => Math.max(newest, at), known),
+      );
+    }
     trace.info("slack.backfilled", { channels: all.size, messages: missed.length });
   }
 
@@ -87,6 +104,11 @@ export class Backfill {
     await this.#options.log.mark(`slack:seen:${channel}`, slackTs(at));
     this.#marks.set(channel, at);
   }
+}
+
+/** Milliseconds since 1970. */
+function timeOf(message: Record<string, unknown>): number {
+  return Number(message["ts"]) * 1000;
 }
 
 /** Pages of history, gently; a 429 is waited out. */

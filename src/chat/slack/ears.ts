@@ -1,5 +1,5 @@
 import { App } from "@slack/bolt";
-import { channelIds, type Inbound, PRESS_ACTIONS } from "../../core/inbound.ts";
+import { channelIds, CHOICES, type Inbound, PRESS_ACTIONS } from "../../core/inbound.ts";
 import { lines } from "../../core/lines.ts";
 import type { Log } from "../../core/log.ts";
 import type { Clock, Reply, Trace } from "../../core/ports.ts";
@@ -28,7 +28,7 @@ export interface Ears {
 }
 
 /** The action ids of our buttons. */
-const BUTTONS = new RegExp(`^(?:${[...PRESS_ACTIONS, "stop"].join("|")})$`);
+const BUTTONS = new RegExp(`^(?:${[...PRESS_ACTIONS, ...CHOICES, "stop"].join("|")})$`);
 
 type Arrive = (inbound: Inbound) => Promise<Reply>;
 
@@ -59,7 +59,7 @@ export function slackEars(options: EarsOptions, clients: Clients, self: Self & {
     logger,
     onUp: () => backfill.catchUp(),
     onMissed: () => backfill.catchUp(LEFT_OUT_MS),
-    onUnacked: () => backfill.catchUp(UNACKED_MS),
+    onUnacked: ({ event }) => backfill.missed(event as Record<string, unknown>, UNACKED_MS),
   });
   const app = new App({
     receiver,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MessageFile, Person } from "../../core/entry.ts";
-import { type Inbound, PRESS_ACTIONS, slackThread, type Thread } from "../../core/inbound.ts";
+import { CHOICES, type Inbound, PRESS_ACTIONS, slackThread, type Thread } from "../../core/inbound.ts";
 import { addressed, decode, mentioned, type Names } from "./text.ts";
 
 /** Who we are in Slack, as auth.test says. */
@@ -90,6 +90,11 @@ export function readActions(raw: unknown, self: Self): Reading {
   if (action === "stop") {
     const event = `slack:stop:${container.channel_id}:${container.message_ts}:${user.id}:${action_ts}`;
     return { ...heard, inbound: (by) => ({ kind: "stop", event, thread, by }) };
+  }
+  const choice = CHOICES.find((each) => each === action);
+  if (choice && value && /^\d+$/.test(value)) {
+    const event = `slack:choice:${thread.key}:${value}:${user.id}:${action_ts}`;
+    return { ...heard, inbound: (by) => ({ kind: "choice", event, thread, by, choice, of: Number(value) }) };
   }
   const press = PRESS_ACTIONS.find((each) => each === action);
   if (!press || !value) return ignored(`no button of ours: ${action}`);

@@ -1,6 +1,7 @@
 import type { WebClient } from "@slack/web-api";
 import { channelIds, parseSlackThread, slackThread } from "../../core/inbound.ts";
-import { type Begun, type Bucket, ChatError, type Chunk } from "../../core/ports.ts";
+import { type Begun, type Bucket, type ChatAct, ChatError, type Chunk, type Found, type Sought } from "../../core/ports.ts";
+import type { Lane } from "../../core/post.ts";
 import { LIMITS } from "../../limits.ts";
 import { slackTs } from "./backfill.ts";
 import type { SlackBody } from "./blocks.ts";
@@ -12,8 +13,8 @@ import { encodeShort } from "./text.ts";
 const EVENT_TYPE = "deckhand_post";
 /** chat.update takes 4,000, threads begin to refuse near it. */
 const TEXT_MAX = 3_900;
-/** Slack's clock and ours may differ by this much. */
-const SKEW_MS = 60_000;
+/** Slack's clock and ours may differ by this much: ours may have been an hour wrong when it was sent. */
+const SKEW_MS = 65 * 60_000;
 const PAGE = 200;
 
 /** No letter of ours is parsed, nothing is unfurled, nobody is called. */
@@ -99,14 +100,13 @@ export async function edit(clients: Clients, thread: string, ref: string, chunk:
   }
 }
 
-/** The ts of the message with this nonce at or after `since` (ms), which only counts as `botUserId`'s. Throws ChatError. */
+/** What became of a send: its message carries the nonce. Only `botUserId`'s count. Throws ChatError. */
 export async function find(
   clients: Clients,
   botUserId: string | undefined,
   thread: string,
-  nonce: string,
-  since: number,
-): Promise<string | null> {
+  { nonce, since }: Pick<Sought, "nonce" | "since">,
+): Promise<Found> {
   const { channel, ts } = parseSlackThread(thread);
   const oldest = slackTs(since - SKEW_MS);
   let cursor: string | undefined;
@@ -121,10 +121,10 @@ export async function find(
         ...(cursor && { cursor }),
       });
       const found = (page.messages ?? []).find((message) => (!botUserId || message.user === botUserId) && carries(message, nonce));
-      if (found?.ts) return found.ts;
+      if (found?.ts) return { ref: found.ts };
       cursor = page.response_metadata?.next_cursor;
     } while (cursor);
-    return null;
+    return "absent";
   } catch (error) {
     throw chatError(error, "find");
   }
@@ -148,11 +148,12 @@ export async function whisper(clients: Clients, place: Place, text: string): Pro
   });
 }
 
-/** Slack counts posts by channel and edits by workspace; a 429 for an edit stops all of them. */
-export function buckets(thread: string, act: "send" | "edit" | "status"): Bucket[] {
+/** Slack counts posts by channel, edits and files by workspace; a 429 closes the method that met it. */
+export function buckets(thread: string, act: ChatAct, lane: Lane): Bucket[] {
   const { team, channel } = parseSlackThread(thread);
-  if (act === "send") return [{ name: `slack:post:${channel}`, burst: LIMITS.slackPostBurst, perSecond: LIMITS.slackPostPerSecond }];
-  const edits = { name: `slack:edit:${team}`, burst: LIMITS.slackEditBurst, perSecond: LIMITS.slackEditPerSecond };
-  if (act === "edit") return [edits];
-  return [edits, { name: `slack:status:${team}`, burst: LIMITS.slackStatusBurst, perSecond: LIMITS.slackStatusPerSecond }];
+  const keep = LIMITS.laneKeep[lane];
+  if (act === "edit") return [{ name: `slack:edit:${team}`, burst: LIMITS.slackEditBurst, perSecond: LIMITS.slackEditPerSecond, keep }];
+  const posts = { name: `slack:post:${channel}`, burst: LIMITS.slackPostBurst, perSecond: LIMITS.slackPostPerSecond, keep };
+  if (act === "send") return [posts];
+  return [{ name: `slack:file:${team}`, burst: LIMITS.slackFileBurst, perSecond: LIMITS.slackFilePerSecond, keep }, posts];
 }

@@ -12,8 +12,8 @@ export interface Delivery {
 }
 
 export interface ReceiverOptions extends Omit<SupervisorOptions, "onEnvelope"> {
-  /** An event was not kept; Slack has not been told, and sends it again a few times. */
-  onUnacked: () => void;
+  /** The event in this envelope was not kept; Slack has not been told, and sends it again a few times. */
+  onUnacked: (body: Record<string, unknown>) => void;
 }
 
 /** Slack gives a press 3 s and never sends it again; until then keeping it comes first. */
@@ -25,7 +25,7 @@ const PRESS_MS = 2_500;
  */
 export class SlackReceiver implements Receiver {
   readonly #trace: Trace;
-  readonly #onUnacked: () => void;
+  readonly #onUnacked: ReceiverOptions["onUnacked"];
   readonly #supervisor: Supervisor;
   readonly #underWay = new Set<Promise<void>>();
   #app: App | undefined;
@@ -45,10 +45,10 @@ export class SlackReceiver implements Receiver {
     await this.#supervisor.start();
   }
 
-  /** Takes nothing new, finishes what is under way (its acknowledgements go out), then closes. */
+  /** Finishes what is under way and what comes meanwhile (its acknowledgements go out), then closes: a press is not sent again. */
   async stop(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     this.#stopping = true;
-    await Promise.all(this.#underWay);
     await this.#supervisor.stop();
   }
 
@@ -69,7 +69,7 @@ export class SlackReceiver implements Receiver {
       if (soon === "slow") await handled;
     } catch (error) {
       this.#trace.warn("slack.not-kept", { type: envelope.type, retry: envelope.retry_num ?? 0, error: rootMessage(error) });
-      if (envelope.type === "events_api") this.#onUnacked();
+      if (envelope.type === "events_api") this.#onUnacked(envelope.body);
       else await this.#attempt("slack.lost-press", delivery.onLost);
       return;
     }

@@ -22,6 +22,9 @@ const GONE = new Set([
   "account_inactive",
 ]);
 
+/** What Slack calls its limit of a method when it does not answer 429. */
+const LIMITED = new Set(["ratelimited", "rate_limited"]);
+
 /** Milliseconds to wait when Slack does not say. A bad token may be mended while we run, so it only waits. */
 const LATER: Record<string, number> = {
   ratelimited: 10_000,
@@ -46,7 +49,7 @@ export function chatError(error: unknown, act: "send" | "edit" | "find"): ChatEr
 }
 
 function refusalOf(error: unknown, act: "send" | "edit" | "find"): ChatRefusal {
-  if (error instanceof WebAPIRateLimitedError) return { kind: "later", code: "ratelimited", retryAfterMs: error.retryAfter * 1000 };
+  if (error instanceof WebAPIRateLimitedError) return limited(error.retryAfter * 1000);
   if (error instanceof WebAPIPlatformError) return platformRefusal(error, act);
   if (error instanceof WebAPIHTTPError) {
     const code = `http_${error.statusCode}`;
@@ -58,8 +61,12 @@ function refusalOf(error: unknown, act: "send" | "edit" | "find"): ChatRefusal {
     return mayHaveArrived ? { kind: "doubtful", code } : { kind: "later", code, retryAfterMs: NETWORK_WAIT_MS };
   }
   // The SDK's plain Error for a 429 without a usable header.
-  if (messageOf(error).startsWith("Retry header")) return { kind: "later", code: "ratelimited", retryAfterMs: PROXY_WAIT_MS };
+  if (messageOf(error).startsWith("Retry header")) return limited(PROXY_WAIT_MS);
   return { kind: "doubtful", code: "unexpected" };
+}
+
+function limited(retryAfterMs: number): ChatRefusal {
+  return { kind: "later", code: "ratelimited", retryAfterMs, limit: "here" };
 }
 
 function platformRefusal(error: WebAPIPlatformError, act: "send" | "edit" | "find"): ChatRefusal {
@@ -67,7 +74,8 @@ function platformRefusal(error: WebAPIPlatformError, act: "send" | "edit" | "fin
   const wait = LATER[code];
   if (wait !== undefined) {
     const told = error.data.response_metadata?.retryAfter;
-    return { kind: "later", code, retryAfterMs: told ? told * 1000 : wait };
+    const retryAfterMs = told ? told * 1000 : wait;
+    return LIMITED.has(code) ? limited(retryAfterMs) : { kind: "later", code, retryAfterMs };
   }
   if (GONE.has(code) || (code === "message_not_found" && act !== "edit")) return { kind: "gone", code };
   if (code === "not_json" || DOUBTFUL.has(code)) return { kind: "doubtful", code };

@@ -36,7 +36,7 @@ export function slackChat(options: SlackOptions): Chat {
     send: (thread, chunk, nonce, file) => send(clients, thread, chunk, nonce, file),
     begin: (channel, chunk, nonce) => begin(clients, self?.team ?? "", channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(clients, thread, ref, chunk),
-    find: (thread, nonce, since) => find(clients, self?.user, thread, nonce, since),
+    find: (thread, sought) => find(clients, self?.user, thread, sought),
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/core/ports.ts";
+import { idAt, timeOf } from "../../../src/chat/discord/snowflake.ts";
 import { realClock } from "../slack/kit.ts";
 import { ADA, ask, BOB, DIRECT, eventOf, FORUM, GENERAL, keyOf, openIt, openRoom, openThread, type Room } from "./kit.ts";
 
@@ -38,6 +39,15 @@ async function keepOpen(key: string, channel = `discord:${GENERAL}`): Promise<vo
 }
 
 describe("after an absence", () => {
+  it("a mark that lies ahead, because our clock was wrong, hides nothing", async () => {
+    await leave();
+    await first.log.mark("discord:seen", idAt(Date.now() + 3_600_000));
+    const id = await ask(first, "missed");
+    const room = await comeBack();
+    expect(room.arrived).toMatchObject([{ kind: "mention", event: eventOf(GENERAL, id) }]);
+    expect(timeOf((await first.log.marked("discord:seen")) ?? "")).toBeLessThan(Date.now() + 60_000);
+  });
+
   it("a mention in a watched channel is heard under the id that it always had, with the roles of who wrote it", async () => {
     await leave();
     first.twin.addRole({ id: "500000000000000032", name: "devs" });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ChatError, type Chunk } from "../../../src/core/ports.ts";
+import { type ChatAct, ChatError, type Chunk } from "../../../src/core/ports.ts";
+import type { Lane } from "../../../src/core/post.ts";
 import { keyOf, openRoom, openThread, post, type Room } from "./kit.ts";
 
 let room: Room;
@@ -49,14 +50,32 @@ describe("Discord's limit on a channel", () => {
     expect(refusal.retryAfterMs).toBeGreaterThanOrEqual(3_000);
   });
 
-  it("is shared by sends and edits; a status may take a smaller part of it", async () => {
+  it("for all calls closes everything, and one of edits alone no sends", async () => {
+    room = await openRoom();
+    const { key } = await openThread(room);
+    const ref = await room.chat.send(key, say("one"), "n1");
+    const busy = { status: 429, body: { message: "limited", retry_after: 1, global: false } };
+    room.twin.fault({ route: "PATCH /channels/*/messages/*", ...busy, headers: { "retry-after": "1" } });
+    const ofEdits = (await room.chat.edit(key, ref, say("two")).catch((thrown: unknown) => thrown)) as ChatError;
+    expect(ofEdits.refusal).toMatchObject({ kind: "later", code: "ratelimited" });
+    expect(ofEdits.refusal.limit).toBeUndefined();
+    room.twin.fault({ route: "POST /channels/*/messages", ...busy, headers: { "retry-after": "1", "x-ratelimit-global": "true" } });
+    const ofAll = (await room.chat.send(key, say("two"), "n2").catch((thrown: unknown) => thrown)) as ChatError;
+    expect(ofAll.refusal).toMatchObject({ kind: "later", limit: "everywhere" });
+  });
+
+  it("is shared by sends and edits; each lane leaves more to those before it, and what is not urgent has less of it", async () => {
     room = await openRoom();
     const key = keyOf(room, "1");
-    const [posts] = room.chat.buckets(key, "send");
-    expect(room.chat.buckets(key, "edit")).toEqual([posts]);
-    const [first, second] = room.chat.buckets(key, "status");
-    expect(first).toEqual(posts);
-    expect(second?.perSecond).toBeLessThan(posts?.perSecond ?? 0);
-    expect(room.chat.buckets(keyOf(room, "2"), "send")[0]?.name).not.toBe(posts?.name);
+    const budgets = (lane: Lane, act: ChatAct = "send") => room.chat.buckets(key, act, lane);
+    expect(budgets("approval", "edit")).toEqual(budgets("approval"));
+    const names = (lane: Lane) => budgets(lane).map(({ name }) => name.split(":")[1]);
+    expect([names("approval"), names("output")]).toEqual([
+      ["post", "all"],
+      ["post", "quiet", "all"],
+    ]);
+    const lanes: Lane[] = ["approval", "answer", "output", "status"];
+    expect(lanes.map((lane) => budgets(lane)[0]?.keep)).toEqual([0, 1, 2, 3]);
+    expect(room.chat.buckets(keyOf(room, "2"), "send", "approval")[0]).not.toEqual(budgets("approval")[0]);
   });
 });

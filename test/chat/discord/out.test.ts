@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ChatError, type Chunk, type Clock } from "../../../src/core/ports.ts";
+import { ChatError, type Chunk, type Clock, type Found } from "../../../src/core/ports.ts";
 import type { Block } from "../../../src/core/post.ts";
 import { realClock } from "../slack/kit.ts";
 import { ADA, DIRECT, GENERAL, ids, openRoom, openThread, post, type Room } from "./kit.ts";
@@ -23,6 +23,9 @@ const status = (text: string): Chunk =>
 
 const ours = () => room.twin.messages(thread.id).filter((each) => each.author === room.twin.botUserId && each.type === 0);
 const send = (what: Chunk, nonce = "n", file?: Uint8Array): Promise<string> => room.chat.send(thread.key, what, nonce, file);
+
+const find = (nonce: string, since: number, what: Chunk, last?: string): Promise<Found> =>
+  room.chat.find(thread.key, { nonce, since, chunk: what, ...(last === undefined ? {} : { last }) });
 
 /** Lets all that passes by while time goes on. */
 function later(ms: number): void {
@@ -88,10 +91,9 @@ describe("a send whose outcome is not known", () => {
     await refusal(send(say("All is done."), "final:9"));
     later(30 * 60_000);
     const [first, second] = ours();
-    expect(await room.chat.find(thread.key, "status:3", began, status("Running"))).toBe(first?.id);
-    expect(await room.chat.find(thread.key, "final:9", began, say("All is done."))).toBe(second?.id);
-    expect(await room.chat.find(thread.key, "status:4", began, status("Running"))).toBeNull();
-    expect(await room.chat.find(thread.key, "final:10", clock.now(), say("All is done."))).toBeNull();
+    expect(await find("status:3", began, status("Running"))).toEqual({ ref: first?.id });
+    expect(await find("final:9", began, say("All is done."))).toEqual({ ref: second?.id });
+    expect(await find("final:10", clock.now(), say("All is done."))).toBe("absent");
   });
 
   it("that never arrived is not found", async () => {
@@ -99,7 +101,27 @@ describe("a send whose outcome is not known", () => {
     const began = clock.now();
     expect((await refusal(send(say("hello")))).kind).toBe("doubtful");
     later(10 * 60_000);
-    expect(await room.chat.find(thread.key, "n", began, say("hello"))).toBeNull();
+    expect(await find("n", began, say("hello"))).toBe("absent");
+  });
+
+  it("cannot be known any more when what is there reads otherwise, or when the history is closed to us", async () => {
+    const before = await send(say("before"), "run:2");
+    const began = clock.now();
+    room.twin.fault({ route: "POST /channels/*/messages", reset: "after" });
+    await refusal(send(say("All is done."), "final:9"));
+    expect(await find("final:9", began, say("Most is done."), before)).toBe("absent");
+    later(30 * 60_000);
+    expect(await find("final:9", began, say("Most is done."), before)).toBe("unknown");
+    expect(await find("run:9", began, say("before"), ours()[1]?.id)).toBe("absent");
+    room.twin.setLacks(GENERAL, ["ReadMessageHistory"]);
+    expect(await find("run:9", began, say("before"), ours()[1]?.id)).toBe("unknown");
+  });
+
+  it("stays unknown while its message cannot be brought up to date", async () => {
+    room.twin.fault({ route: "POST /channels/*/messages", reset: "after" });
+    await refusal(send(status("Thinking")));
+    room.twin.fault({ route: "PATCH /channels/*/messages/*", status: 403, body: "proxy" });
+    expect((await refusal(send(status("Running")))).kind).toBe("doubtful");
   });
 });
 
@@ -151,7 +173,7 @@ describe("a thread is gone", () => {
   it("when it is deleted, or its channel is closed to us", async () => {
     room.twin.setLacks(GENERAL, ["ViewChannel"]);
     expect((await refusal(send(say("more")))).kind).toBe("gone");
-    expect((await refusal(room.chat.find(thread.key, "n", 0, say("more")))).kind).toBe("gone");
+    expect((await refusal(find("n", 0, say("more")))).kind).toBe("gone");
     room.twin.setLacks(GENERAL, []);
     room.twin.deleteChannel(thread.id);
     expect(await refusal(send(say("more")))).toMatchObject({ kind: "gone", code: "10003" });

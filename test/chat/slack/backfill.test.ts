@@ -98,6 +98,16 @@ describe("after an absence longer than Slack's retries", () => {
 });
 
 describe("the mark of a channel", () => {
+  it("that lies ahead, because our clock was wrong, hides nothing", async () => {
+    await connectOnce();
+    log.marks.set(seen, String(Date.now() / 1000 + 3_600));
+    const { ts } = await say("<@U0BOT> go");
+    await allLost();
+    const back = await connect();
+    await twin.waitFor(() => back.events().includes(threadKey("C1", ts)));
+    await twin.waitFor(() => Number(log.marks.get(seen)) < Date.now() / 1000 + 60);
+  });
+
   it("does not move before everything missed was kept; the look is repeated until then", async () => {
     await connectOnce();
     const mark = log.marks.get(seen);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SlackBody } from "../../../src/chat/slack/blocks.ts";
-import { ChatError, type ChatRefusal, type Chunk } from "../../../src/core/ports.ts";
-import type { Post } from "../../../src/core/post.ts";
+import { type ChatAct, ChatError, type ChatRefusal, type Chunk, type Found } from "../../../src/core/ports.ts";
+import type { Lane, Post } from "../../../src/core/post.ts";
 import { type Room, openRoom, threadKey } from "./kit.ts";
 
 let room: Room;
@@ -25,6 +25,8 @@ const post: Post = {
 const chunkOf = (from: Post = post): Chunk => room.chat.layout(from)[0] as Chunk;
 const replies = (): { ts: string; text: string; blocks?: unknown[] | undefined }[] => room.twin.thread("C1", root).slice(1);
 
+const find = (nonce: string, since: number): Promise<Found> => room.chat.find(thread, { nonce, since, chunk: chunkOf() });
+
 async function refusal(act: Promise<unknown>): Promise<ChatRefusal> {
   const thrown = await act.then(
     () => new Error("nothing was refused"),
@@ -47,21 +49,21 @@ describe("sending", () => {
   it("finds what was sent by its nonce, and nothing else", async () => {
     await room.chat.send(thread, chunkOf(), "n/1");
     const ref = await room.chat.send(thread, chunkOf(), "n/2");
-    expect(await room.chat.find(thread, "n/2", Date.now() - 1_000)).toBe(ref);
-    expect(await room.chat.find(thread, "n/3", Date.now() - 1_000)).toBeNull();
+    expect(await find("n/2", Date.now() - 1_000)).toEqual({ ref: ref });
+    expect(await find("n/3", Date.now() - 1_000)).toBe("absent");
   });
 
   it("finds a post whose answer was lost, which the SDK does not send twice", async () => {
     room.twin.fault({ method: "chat.postMessage", reset: "after" });
     expect(await refusal(room.chat.send(thread, chunkOf(), "n/1"))).toMatchObject({ kind: "doubtful" });
     expect(replies()).toHaveLength(1);
-    expect(await room.chat.find(thread, "n/1", Date.now() - 1_000)).toBe(replies()[0]?.ts);
+    expect(await find("n/1", Date.now() - 1_000)).toEqual({ ref: replies()[0]?.ts });
   });
 
   it("finds nothing when the connection was lost before Slack had the post", async () => {
     room.twin.fault({ method: "chat.postMessage", reset: "before" });
     expect(await refusal(room.chat.send(thread, chunkOf(), "n/1"))).toMatchObject({ kind: "doubtful" });
-    expect(await room.chat.find(thread, "n/1", Date.now() - 1_000)).toBeNull();
+    expect(await find("n/1", Date.now() - 1_000)).toBe("absent");
   });
 
   it("looks through all pages of a long thread", async () => {
@@ -69,7 +71,7 @@ describe("sending", () => {
     for (let index = 0; index < 230; index++) await room.twin.say({ channel: "C1", user: "U1", text: `line ${index}`, thread: root });
     room.twin.fault({ method: "chat.postMessage", reset: "after" });
     await refusal(room.chat.send(thread, chunkOf(), "n/2"));
-    expect(await room.chat.find(thread, "n/2", Date.now() - 600_000)).not.toBeNull();
+    expect(await find("n/2", Date.now() - 600_000)).not.toBe("absent");
   });
 });
 
@@ -79,7 +81,7 @@ describe("editing", () => {
     await room.chat.edit(thread, ref, chunkOf({ ...post, blocks: [{ kind: "text", text: "Approved by Ada" }] }));
     expect(replies()).toMatchObject([{ ts: ref, text: "Approved by Ada", blocks: [{ type: "section" }] }]);
     expect(String(room.twin.calls("chat.update")[0]?.args["parse"])).toBe("none");
-    expect(await room.chat.find(thread, "n/1", Date.now() - 1_000)).toBe(ref);
+    expect(await find("n/1", Date.now() - 1_000)).toEqual({ ref: ref });
   });
 
   it("is refused, without harm to the thread, when somebody has deleted the message", async () => {
@@ -103,7 +105,7 @@ describe("files", () => {
   it("are found again after a lost answer", async () => {
     room.twin.fault({ method: "files.completeUploadExternal", reset: "after" });
     expect(await refusal(room.chat.send(thread, fileChunk(), "n/1", bytes))).toMatchObject({ kind: "doubtful" });
-    expect(await room.chat.find(thread, "n/1", Date.now() - 1_000)).toBe(replies()[0]?.ts);
+    expect(await find("n/1", Date.now() - 1_000)).toEqual({ ref: replies()[0]?.ts });
   });
 
   it("are replaced by a line when they are empty or no longer kept", async () => {
@@ -124,7 +126,12 @@ describe("files", () => {
 describe("what Slack says no to", () => {
   it("is `later` for a 429, with the time, after a single call", async () => {
     room.twin.fault({ method: "chat.postMessage", status: 429, headers: { "retry-after": "7" } });
-    expect(await refusal(room.chat.send(thread, chunkOf(), "n/1"))).toEqual({ kind: "later", code: "ratelimited", retryAfterMs: 7_000 });
+    expect(await refusal(room.chat.send(thread, chunkOf(), "n/1"))).toEqual({
+      kind: "later",
+      code: "ratelimited",
+      retryAfterMs: 7_000,
+      limit: "here",
+    });
     expect(room.twin.calls("chat.postMessage")).toHaveLength(1);
     expect(replies()).toEqual([]);
   });
@@ -181,9 +188,14 @@ describe("what Slack says no to", () => {
 });
 
 describe("budgets", () => {
-  it("are a channel's for posts and the workspace's for edits, with a share for status", () => {
-    expect(room.chat.buckets(thread, "send").map((bucket) => bucket.name)).toEqual(["slack:post:C1"]);
-    expect(room.chat.buckets(thread, "edit").map((bucket) => bucket.name)).toEqual(["slack:edit:T1"]);
-    expect(room.chat.buckets(thread, "status").map((bucket) => bucket.name)).toEqual(["slack:edit:T1", "slack:status:T1"]);
+  it("are a channel's for posts and the workspace's for edits and files; each lane leaves more to those before it", () => {
+    const names = (act: ChatAct) => room.chat.buckets(thread, act, "output").map(({ name }) => name);
+    expect([names("send"), names("edit"), names("file")]).toEqual([
+      ["slack:post:C1"],
+      ["slack:edit:T1"],
+      ["slack:file:T1", "slack:post:C1"],
+    ]);
+    const lanes: Lane[] = ["approval", "answer", "output", "status"];
+    expect(lanes.map((lane) => room.chat.buckets(thread, "send", lane)[0]?.keep)).toEqual([0, 1, 2, 3]);
   });
 });

@@ -1,8 +1,8 @@
-import { DeckhandError } from "../core/errors.ts";
 import type { Usage } from "../core/entry.ts";
 import type { ModelAnswer, RawCall } from "../core/ports.ts";
-import { LIMITS } from "../limits.ts";
+import { type AnswerReader, checkSize, concluded, nameOf } from "./answer.ts";
 import { faultIn, StreamFault } from "./errors.ts";
+import { gather, type Gathered, nothing, NO_USAGE, textOf, usageOf } from "./gather.ts";
 import { asRecord, asText, parseArguments } from "./json.ts";
 
 /** A call while its pieces come in. */
@@ -15,41 +15,38 @@ interface Slot {
   extra?: Record<string, unknown>;
 }
 
-/** Text from very many pieces: `+=` alone would keep each of them in memory until the end. */
-interface Gathered {
-  blocks: string[];
-  recent: string[];
-  length: number;
-}
-
 /** One answer while its chunks come in. */
-export interface Joining {
-  /** Names of the tools that were offered. */
-  tools: string[];
+interface Joining {
   text: Gathered;
   reasoning: Gathered;
   refusal: string;
   slots: Slot[];
+  /** Signed or encrypted thoughts (OpenRouter), which have to come back whole; by their place. */
+  details: Map<string, Record<string, unknown>>;
   /** Every finish reason that was sent, in lower case. */
   finishes: Set<string>;
   usage: Usage;
   model: string;
-  /** Set by the reader when the server said that the answer is over (`[DONE]`, a whole JSON document). */
   ended: boolean;
 }
 
-export function startJoining(tools: string[], model: string): Joining {
-  const usage = { prompt: null, completion: null, cached: null };
-  const nothing = (): Gathered => ({ blocks: [], recent: [], length: 0 });
-  return { tools, text: nothing(), reasoning: nothing(), refusal: "", slots: [], finishes: new Set(), usage, model, ended: false };
+/** Reads an answer of Chat Completions, in chunks or whole, in any of the forms that servers send. */
+export function chatReader(tools: string[], asked: string): AnswerReader {
+  const joining: Joining = {
+    ...{ text: nothing(), reasoning: nothing(), refusal: "", slots: [], details: new Map<string, Record<string, unknown>>() },
+    ...{ finishes: new Set<string>(), usage: NO_USAGE, model: asked, ended: false },
+  };
+  const finished = () => joining.ended || joining.finishes.size > 0;
+  return {
+    take: (value) => join(joining, value),
+    end: () => void (joining.ended = true),
+    finished,
+    over: () => joining.ended,
+    answer: () => answerOf(joining, finished(), tools),
+  };
 }
 
-/**
- * Adds one chunk (or one whole completion) in any of the forms that servers send. Returns the text that came
- * and whether anything of the message came at all: keep-alives do not count. Throws StreamFault for an error
- * in the stream, MODEL_CUT for an answer without end.
- */
-export function join(joining: Joining, chunk: unknown): { text: string; progress: boolean } {
+function join(joining: Joining, chunk: unknown): { text: string; progress: boolean } {
   const data = asRecord(chunk);
   if (!data) return { text: "", progress: false };
   const fault = faultIn(data);
@@ -67,25 +64,22 @@ export function join(joining: Joining, chunk: unknown): { text: string; progress
   gather(joining.text, text);
   gather(joining.reasoning, asText(delta["reasoning_content"]) || asText(delta["reasoning"]));
   joining.refusal += asText(delta["refusal"]);
+  if (Array.isArray(delta["reasoning_details"])) delta["reasoning_details"].forEach((detail) => addDetail(joining.details, detail));
   const touched = new Set<Slot>();
   const pieces: unknown[] = Array.isArray(delta["tool_calls"]) ? delta["tool_calls"] : [];
   const named = pieces.map((piece) => addPiece(joining, asRecord(piece) ?? {}, touched)).includes(true);
   const after = size(joining);
-  if (after > LIMITS.modelAnswer) throw new DeckhandError("MODEL_CUT", "it did not end");
+  checkSize(after);
   return { text, progress: after > before || named };
 }
 
-function gather(into: Gathered, piece: string): void {
-  if (piece === "") return;
-  into.length += piece.length;
-  into.recent.push(piece);
-  if (into.recent.length < 1_024) return;
-  into.blocks.push(into.recent.join(""));
-  into.recent = [];
-}
-
-function textOf(gathered: Gathered): string {
-  return [...gathered.blocks, ...gathered.recent].join("");
+function addDetail(details: Joining["details"], sent: unknown): void {
+  const detail = asRecord(sent);
+  if (!detail) return;
+  const key = `${String(detail["index"])} ${asText(detail["type"])}`;
+  const before = details.get(key) ?? {};
+  const joined = ["text", "summary", "data"].map((name) => [name, asText(before[name]) + asText(detail[name])] as const);
+  details.set(key, { ...before, ...detail, ...Object.fromEntries(joined.filter(([, text]) => text !== "")) });
 }
 
 function size(joining: Joining): number {
@@ -144,56 +138,28 @@ function isWhole(slot: Slot): boolean {
   return slot.raw !== "" && parseArguments(slot.raw) !== null;
 }
 
-/** Figures come in chunks of their own, on the last chunk or in the choice; a later one stands, a missing one is null. */
-function usageOf(sent: unknown, known: Usage): Usage {
-  const usage = asRecord(sent);
-  if (!usage) return known;
-  const figure = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : null);
-  const promptDetails = asRecord(usage["prompt_tokens_details"]);
-  const thought = figure(asRecord(usage["completion_tokens_details"])?.["reasoning_tokens"]);
-  const completion = figure(usage["completion_tokens"]);
-  const cached = promptDetails?.["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cached_tokens"];
-  return {
-    prompt: figure(usage["prompt_tokens"]) ?? known.prompt,
-    // Some count the answer without its thoughts, or as 0 beside them.
-    completion: (completion === null ? thought : Math.max(completion, thought ?? 0)) ?? known.completion,
-    cached: figure(cached) ?? known.cached,
-  };
-}
-
+const OVERFLOW = ["model_context_window_exceeded"];
 const LENGTH = ["length", "max_tokens", "max_output_tokens", "model_length"];
 const FILTER = ["content_filter", "safety", "sensitive"];
 const BROKEN = ["error", "network_error", "cancel", "cancelled", "abort", "aborted", "insufficient_system_resource"];
 
-/** Whether the server has said how the message ends. */
-export function isFinished(joining: Joining): boolean {
-  return joining.ended || joining.finishes.size > 0;
-}
-
-/**
- * The joined answer. How it ends is decided by what is there, not by what the server calls it. Calls are kept
- * with `cut` so that each can be answered, and left out with `filter` and `refusal`. An answer that says nothing is
- * an answer too; who asked knows what to do about it. Throws MODEL_CUT when the
- * connection or the service broke it off in the middle, and MODEL_OVERFLOW.
- */
-export function answerOf(joining: Joining): ModelAnswer {
+function answerOf(joining: Joining, ended: boolean, tools: string[]): ModelAnswer {
   const said = (reasons: string[]) => reasons.some((reason) => joining.finishes.has(reason));
-  if (said(["model_context_window_exceeded"])) throw new DeckhandError("MODEL_OVERFLOW");
-  if (said(BROKEN)) throw new DeckhandError("MODEL_CUT", "the service broke it off", { retryAfterMs: 0 });
-  if (!isFinished(joining)) throw new DeckhandError("MODEL_CUT", "the connection ended early", { retryAfterMs: 0 });
-
+  const whys = [
+    ["overflow", OVERFLOW],
+    ["broken", BROKEN],
+    ["filter", FILTER],
+    ["cut", LENGTH],
+  ] as const;
+  const why = whys.find(([, reasons]) => said(reasons))?.[0] ?? null;
   const { refusal, usage, model } = joining;
   const [text, reasoning] = [textOf(joining.text), textOf(joining.reasoning)];
-  const rest = { usage, model, ...(reasoning === "" ? {} : { reasoning }) };
-  if (said(FILTER)) return { text: text || refusal, calls: [], finish: "filter", ...rest };
-  if (refusal !== "") return { text: text || refusal, calls: [], finish: "refusal", ...rest };
-  const calls = callsOf(joining);
-  if (said(LENGTH) || calls.some((call) => call.args === null)) return { text, calls, finish: "cut", ...rest };
-  if (calls.length > 0) return { text, calls, finish: "calls", ...rest };
-  return { text, calls, finish: "stop", ...rest };
+  const details = [...joining.details.values()];
+  const echo = details.some(({ data, signature }) => asText(data ?? signature) !== "") ? { echo: details } : {};
+  return concluded({ text, refusal, reasoning, calls: callsOf(joining, tools), usage, model, ended, why, ...echo });
 }
 
-function callsOf(joining: Joining): RawCall[] {
+function callsOf(joining: Joining, tools: string[]): RawCall[] {
   const calls: RawCall[] = [];
   let before: Slot | undefined;
   for (const slot of joining.slots) {
@@ -202,16 +168,8 @@ function callsOf(joining: Joining): RawCall[] {
     const again = keyless && before?.raw === slot.raw && before.names.join() === slot.names.join();
     before = slot;
     if (again || (slot.names.length === 0 && slot.raw === "")) continue;
-    const name = nameOf(slot.names, joining.tools);
+    const name = nameOf(slot.names, tools);
     calls.push({ name, raw: slot.raw, args: parseArguments(slot.raw), ...(slot.extra ? { extra: slot.extra } : {}) });
   }
   return calls;
-}
-
-/** A name may come in pieces, again, or with the control tokens of the model's template in it. */
-function nameOf(pieces: string[], tools: string[]): string {
-  const clean = (name: string) => (name.split("<|")[0] as string).trim().replace(/^functions\./, "");
-  const joined = clean(pieces.join(""));
-  const candidates = [joined, clean(pieces.at(-1) ?? ""), clean(pieces[0] ?? "")];
-  return candidates.find((name) => tools.includes(name)) ?? joined;
 }

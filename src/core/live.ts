@@ -1,0 +1,103 @@
+import { LIMITS } from "../limits.ts";
+import { takeTail } from "./cut.ts";
+import { messageOf } from "./errors.ts";
+import type { Live, Log } from "./log.ts";
+import type { Clock, Queue, Trace } from "./ports.ts";
+import type { Redact } from "./redactor.ts";
+
+/** Hears what one command prints while it runs; neither throws. */
+export interface LiveEar {
+  /** More of it, in whole lines. */
+  hear(text: string): void;
+  /** It has ended: nothing more is told. */
+  end(): void;
+}
+
+/**
+ * Tells the newest lines of a command to whoever looks on: not at all when it ends soon, then at most once in
+ * LIMITS.liveTell while something comes, and at most LIMITS.liveBytes. Waits for nobody.
+ */
+export function liveEar(tell: (text: string) => void, clock: Clock): LiveEar {
+  const over = new AbortController();
+  let newest = "";
+  let pause: number = LIMITS.liveFrom;
+  let waits = false;
+
+  async function tellLater(): Promise<void> {
+    await clock.sleep(pause, over.signal);
+    waits = false;
+    if (over.signal.aborted) return;
+    pause = LIMITS.liveTell;
+    tell(newest);
+  }
+
+  return {
+    hear(text) {
+      const fresh = takeTail(text, LIMITS.liveBytes, LIMITS.liveBytes / 4).text;
+      newest = takeTail(newest + fresh, LIMITS.liveBytes, Number.POSITIVE_INFINITY).text;
+      if (waits || over.signal.aborted) return;
+      waits = true;
+      void tellLater();
+    },
+    end: () => over.abort(),
+  };
+}
+
+/** Where the gateway keeps what it has heard. */
+export interface LiveBoard {
+  heard(live: Live): void;
+  /** The newest of a conversation; of which call, it says itself. */
+  newest(conversation: string): Omit<Live, "conversation"> | null;
+}
+
+interface BoardParts {
+  log: Pick<Log, "once">;
+  queue: Pick<Queue, "wakePosts">;
+  clock: Clock;
+  trace: Trace;
+  redact: Redact;
+  /** Conversations with the same answer share a budget and take turns. Null: its thread is not ours to keep up to date. */
+  budget: (conversation: string) => string | null;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+/** Keeps the newest lines of a bounded number of conversations in memory, and rings for their threads now and then. */
+export function liveBoard({ log, queue, clock, trace, redact, budget, signal }: BoardParts): LiveBoard {
+  const kept = new Map<string, Omit<Live, "conversation"> & { at: number }>();
+  const waiting = new Set<string>();
+
+  /** Some gateway rings for each budget at a time: what they ring for costs an edit. */
+  async function ring(conversation: string, shared: string): Promise<void> {
+    try {
+      while (!(await log.once(`live:${shared}`, LIMITS.liveRing))) {
+        await clock.sleep(LIMITS.liveRing / 4, signal);
+        if (signal.aborted) return;
+      }
+      await queue.wakePosts(conversation);
+    } catch (thrown) {
+      // The next lines ring again.
+      trace.info("live-not-rung", { conversation, error: messageOf(thrown) });
+    } finally {
+      waiting.delete(conversation);
+    }
+  }
+
+  return {
+    heard({ conversation, ...live }) {
+      const shared = budget(conversation);
+      if (shared === null || signal.aborted) return;
+      kept.delete(conversation);
+      kept.set(conversation, { ...live, at: clock.now() });
+      for (const oldest of kept.keys()) if (kept.size > LIMITS.liveThreads) kept.delete(oldest);
+      if (waiting.has(conversation)) return;
+      waiting.add(conversation);
+      void ring(conversation, shared);
+    },
+    newest(conversation) {
+      const found = kept.get(conversation);
+      if (!found || clock.now() - found.at > LIMITS.commandTimeMax) return null;
+      return { call: found.call, text: redact(found.text) };
+    },
+  };
+}

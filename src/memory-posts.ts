@@ -1,0 +1,91 @@
+import type { Log } from "./core/log.ts";
+import { LIMITS } from "./limits.ts";
+import { type Conversation, isKept, isOver, later, oldest, type Store } from "./memory-store.ts";
+
+/** The half of memory.ts that posters and sweepers use. */
+export function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts" | "postAt" | "takeDuePosts"> {
+  return {
+    async takePosts(conversation, lock) {
+      const log = store.conversations.get(conversation);
+      if (!log || isOver(lock)) return null;
+      log.posts.epoch += 1;
+      return structuredClone(log.posts);
+    },
+    async savePosts(conversation, epoch, state) {
+      const log = store.conversations.get(conversation);
+      if (log?.posts.epoch !== epoch) return "fenced";
+      log.posts.state = structuredClone(state);
+      return "saved";
+    },
+    async settlePosts(conversation, epoch, cursor) {
+      const log = store.conversations.get(conversation);
+      if (log?.posts.epoch !== epoch) return "fenced";
+      if (log.head.seq > cursor) return "more";
+      store.postsDirty.delete(conversation);
+      return "settled";
+    },
+    async postAt(conversation, at) {
+      store.postsDue.set(conversation, at);
+      later(store.postsDirty, conversation, at);
+    },
+    async takeDuePosts(now) {
+      const due = oldest(store.postsDue, now);
+      for (const conversation of due) store.postsDue.delete(conversation);
+      return due;
+    },
+  };
+}
+
+type Notes =
+  | "setBack"
+  | "dirtySince"
+  | "postsDirtySince"
+  | "rung"
+  | "approvalsDue"
+  | "threadsSince"
+  | "mark"
+  | "marked"
+  | "once"
+  | "lease"
+  | "putBlob"
+  | "getBlob";
+
+export function notes(store: Store): Pick<Log, Notes> {
+  const { clock, conversations, approvals, kept } = store;
+  return {
+    async setBack(now) {
+      for (const list of [store.dirty, store.postsDirty, store.postsDue]) {
+        for (const [conversation, at] of list) if (at > now + LIMITS.clockAhead) list.set(conversation, now);
+      }
+    },
+    async dirtySince(before) {
+      const workspaceOf = (conversation: string) => (conversations.get(conversation) as Conversation).head.workspace;
+      return oldest(store.dirty, before).map((conversation) => ({ conversation, workspace: workspaceOf(conversation) }));
+    },
+    postsDirtySince: async (before) => oldest(store.postsDirty, before),
+    async rung({ work, posts: behind }, at) {
+      for (const conversation of work) later(store.dirty, conversation, at);
+      for (const conversation of behind) later(store.postsDirty, conversation, at);
+    },
+    async approvalsDue(now) {
+      const open = [...approvals.values()].filter((approval) => !approval.decided);
+      return oldest(new Map(open.map(({ asked }) => [asked.approval, asked.deadline])), now);
+    },
+    threadsSince: async (since) => [...conversations].filter(([, log]) => log.touched >= since).map(([name]) => name),
+    mark: async (name, value) => void kept.set(`mark:${name}`, { value, until: Number.POSITIVE_INFINITY }),
+    marked: async (name) => (kept.get(`mark:${name}`)?.value as string | undefined) ?? null,
+    async once(name, ttlMs) {
+      if (isKept(store, `once:${name}`)) return false;
+      kept.set(`once:${name}`, { value: true, until: clock.now() + ttlMs });
+      return true;
+    },
+    async lease(name, holder, ttlMs) {
+      const key = `lease:${name}`;
+      if (isKept(store, key) && kept.get(key)?.value !== holder) return false;
+      kept.set(key, { value: holder, until: clock.now() + ttlMs });
+      return true;
+    },
+    putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),
+    getBlob: async (key) => (isKept(store, `blob:${key}`) ? (kept.get(`blob:${key}`)?.value as Uint8Array) : null),
+  };
+}

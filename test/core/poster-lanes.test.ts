@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { LIMITS } from "../../src/limits.ts";
+import { PaperChat } from "../support/paper-chat.ts";
+import { final, openPosting, type Posting, ran } from "../support/posting.ts";
+import { bob } from "../support/random-log.ts";
+
+/** Several threads that share one budget: a burst of five, then one a second. */
+
+let chat: PaperChat;
+let posting: Posting;
+
+beforeEach(() => {
+  chat = new PaperChat();
+  chat.keeps = true;
+  chat.burst = 5;
+  posting = openPosting(() => chat);
+});
+
+const letters = ["a", "b", "c", "d", "e"];
+
+describe("new posts", () => {
+  test("of commands leave room in the budget for a card, which does not wait", async () => {
+    const [loud, asks] = [await posting.thread("slack:T1:C1:1.1"), await posting.thread("slack:T1:C1:2.1")];
+    await loud.step("a", "b");
+    await loud.add(ran("a"), ran("b"));
+    await loud.drain();
+    await loud.step("c", "d");
+    await loud.add(ran("c"), ran("d"));
+    await loud.drain();
+    expect(chat.messages).toHaveLength(3);
+    await asks.ask("ap1");
+    await asks.drain();
+    expect(chat.texts().at(-1)).toContain("[Approve]");
+  });
+
+  test("never overtake each other: what stands before a card goes in its lane", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    await thread.step("a", "b");
+    await thread.add(ran("a"), ran("b"));
+    await thread.ask("ap1");
+    await thread.drain();
+    expect(chat.texts().map((text) => text.split("\n")[0])).toEqual([
+      "Waiting for a decision on the request below.",
+      "$ echo a",
+      "$ echo b",
+      "May I run this for Ann?",
+    ]);
+  });
+
+  test("of many commands become one before a card, however many they are", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    chat.chunkLength = 40_000;
+    await thread.drain();
+    const many = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    await thread.step(...many);
+    await thread.add(...many.map((id) => ran(id, "x".repeat(2_000))));
+    await thread.ask("ap1");
+    await thread.drainAll();
+    expect(chat.texts()).toEqual([expect.anything(), expect.stringMatching(/n0\n[^]*n99/), expect.stringContaining("[Approve]")]);
+    expect(chat.texts().join("").length).toBeLessThan(100 * (LIMITS.foldedLeast + 100));
+  });
+
+  test("all get their turn: a budget that stays low lets the last lane through too", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    chat.burst = 2;
+    await thread.step("a");
+    await thread.add(ran("a"), final);
+    await thread.drainAll();
+    expect(chat.texts()).toEqual([expect.stringMatching(/^Done/), expect.stringContaining("$ echo a"), "all done"]);
+  });
+});
+
+describe("edits", () => {
+  test("of a card go when those of statuses must wait", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    await thread.ask("ap1");
+    await thread.drain();
+    chat.editBurst = 4;
+    await posting.deps.limiter.take(chat.buckets("", "edit", "approval"), posting.now());
+    await posting.log.decide("ap1", posting.now(), { decision: "approved", by: bob });
+    await thread.drain();
+    expect(chat.texts()[0]).toContain("Waiting for a decision");
+    expect(chat.texts().at(-1)).toContain("Approved by Bob");
+    posting.pass(2_000);
+    await thread.drain();
+    expect(chat.texts()[0]).toContain("Running");
+  });
+
+  test("of a card go before new posts, and when these have to wait", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    await thread.ask("ap1");
+    await thread.drain();
+    await thread.step("b");
+    for (let taken = 0; taken < 5; taken += 1) await posting.deps.limiter.take(chat.buckets("", "send", "approval"), posting.now());
+    await thread.add(ran("b"));
+    await posting.log.decide("ap1", posting.now(), { decision: "denied", by: bob });
+    await thread.drain();
+    expect(chat.texts().join("\n")).toContain("Denied by Bob");
+    expect(chat.texts().join("\n")).not.toContain("$ echo b");
+  });
+});
+
+describe("a limit of the platform", () => {
+  const limited = { kind: "later", code: "ratelimited", retryAfterMs: 30_000 } as const;
+
+  test("closes the budget that met it, for every thread that shares it", async () => {
+    const [one, two] = [await posting.thread("slack:T1:C1:1.1"), await posting.thread("slack:T1:C1:2.1")];
+    chat.failures.push({ ...limited, limit: "here" });
+    await one.drain();
+    await two.drain();
+    expect(chat.messages).toHaveLength(0);
+    posting.pass(30_000);
+    await two.drain();
+    expect(chat.messages).toHaveLength(1);
+  });
+
+  test("that is none, but a proxy's no or a wrong token, holds up its own thread alone", async () => {
+    const [one, two] = [await posting.thread("slack:T1:C1:1.1"), await posting.thread("slack:T1:C1:2.1")];
+    chat.failures.push({ kind: "later", code: "http_403", retryAfterMs: 30_000 });
+    await one.drain();
+    await two.drain();
+    expect(chat.messages).toHaveLength(1);
+  });
+
+  test("leaves nothing in doubt, and never costs a post its form", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    for (let again = 0; again <= LIMITS.doubtfulTries + 1; again += 1) {
+      chat.failures.push({ ...limited, limit: "here" });
+      await thread.drain();
+      posting.pass(30_000);
+    }
+    expect((await thread.state()).pending).toBeUndefined();
+    await thread.drain();
+    expect(chat.texts()).toEqual(["On it. Thinking …\n[Stop]"]);
+  });
+
+  test("lets what has come meanwhile be folded", async () => {
+    const thread = await posting.thread("slack:T1:C1:1.1");
+    await thread.drain();
+    await thread.step(...letters);
+    await thread.add(ran("a"));
+    chat.failures.push({ ...limited, limit: "here" });
+    await thread.drain();
+    await thread.add(ran("b"), ran("c"));
+    posting.pass(30_000);
+    await thread.drain();
+    expect(chat.texts().at(-1)).toMatch(/echo a[^]*echo b[^]*echo c/);
+  });
+});
+
+test("a thread that is never up to date does not make the poster's memory grow", async () => {
+  const thread = await posting.thread("slack:T1:C1:1.1");
+  const ids = Array.from({ length: 60 }, (_, index) => `n${index}`);
+  await thread.step(...ids);
+  for (const id of ids) {
+    await thread.add(ran(id), ran(id));
+    posting.pass(1_000);
+    await thread.drain();
+  }
+  expect(Object.keys((await thread.state()).sent).length).toBeLessThanOrEqual(3);
+  await thread.drainAll();
+  expect(chat.messages.length).toBeGreaterThan(30);
+});

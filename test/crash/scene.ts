@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type Corridor, openCorridor } from "../support/corridor.ts";
+import { until } from "../support/redis.ts";
+import type { Platform } from "../support/stage.ts";
+import { processesWith } from "../support/workspace.ts";
+import { gather } from "./evidence.ts";
+import { type Keeper, type Plan, startKeeper } from "./keeper.ts";
+import { type People, pressAll, RULES } from "./play.ts";
+import { refill } from "./refill.ts";
+import { type Found, verify } from "./verifier.ts";
+
+const CHANNELS = 30;
+
+/** A whole deck whose processes are killed, with people who write and press. */
+export interface Scene {
+  deck: Corridor;
+  keeper: Keeper;
+  people: People;
+  /** Milliseconds since the first process was started. */
+  ms(): number;
+  channel(index: number): string;
+  /** Waits until it is so; rejects after `ms`, and when a process ended by itself. */
+  until(what: string, isSo: () => boolean, ms: number): Promise<void>;
+  /** Nobody begins anything new, and nobody is killed any more: waits until nothing is broken, or for `ms`. */
+  rest(ms: number): Promise<Found>;
+  close(): Promise<void>;
+}
+
+export async function openScene(platform: Platform, plan: Plan): Promise<Scene> {
+  const deck = await openCorridor({ platform, start: false, rules: RULES, twin: { retryDelaysMs: [0, 500, 1_000, 2_000, 4_000] } });
+  const names = Array.from({ length: CHANNELS }, (_, index) => `C${index + 1}`);
+  deck.env["DECKHAND_CHANNELS"] = names.map((name) => `${deck.stage.channel(name)}=api`).join();
+  const began = Date.now();
+  const keeper = startKeeper(deck, plan);
+  const [quiet, over] = [new AbortController(), new AbortController()];
+  const people: People = { deck, random: plan.random, quiet: quiet.signal, talks: [] };
+  const pressing = pressAll(people, over.signal);
+  const refilling = refillAlways(deck, over.signal);
+
+  async function close(): Promise<void> {
+    quiet.abort();
+    over.abort();
+    await Promise.all([pressing, refilling]);
+    await keeper.end();
+    await until("no process is left", () => processesWith(deck.env["DECKHAND_STATE"] ?? "").length === 0);
+    await deck.close();
+  }
+
+  const scene: Scene = {
+    ...{ deck, keeper, people, close },
+    ms: () => Date.now() - began,
+    channel: (index) => names[index % CHANNELS] ?? "",
+    until: async (what, isSo, ms) => await Promise.race([keeper.failed, until(what, isSo, ms)]),
+    async rest(ms) {
+      quiet.abort();
+      await keeper.disarm();
+      return await Promise.race([keeper.failed, comeToRest(scene, ms)]);
+    },
+  };
+  try {
+    // Nobody hears what was said before the very first start.
+    await scene.until("somebody hears", () => deck.stage.isHeard(), 60_000);
+    return scene;
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** It must stay so for a moment. */
+async function comeToRest({ deck, people }: Scene, ms: number): Promise<Found> {
+  const saids = people.talks.map(({ said }) => said);
+  const look = async (): Promise<Found> => {
+    const found = verify(await gather(deck, saids));
+    await Promise.all(found.aside.map(async (conversation) => await retry(deck, conversation)));
+    return found;
+  };
+  for (const end = Date.now() + ms; ; await sleep(300)) {
+    const found = await look();
+    if (found.breaks.length > 0 && Date.now() < end) continue;
+    if (found.breaks.length > 0) return found;
+    await sleep(1_000);
+    const again = await look();
+    if (again.breaks.length === 0) return again;
+  }
+}
+
+/** What an operator does about a conversation whose worker died again and again, by its fault or not. */
+async function retry(deck: Corridor, conversation: string): Promise<void> {
+  await promisify(execFile)("bin/deckhand", ["retry", conversation], { env: deck.env });
+}
+
+async function refillAlways(deck: Corridor, done: AbortSignal): Promise<void> {
+  while (!done.aborted) {
+    await refill(deck);
+    await sleep(3_000, undefined, { signal: done }).catch(() => {}); // over
+  }
+}

@@ -1,0 +1,85 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import type { Corridor } from "./corridor.ts";
+import { isRoot, type TestWorkspace } from "./workspace.ts";
+
+/** A machine of its own, as far as a network and a name make one. Root stays root there. */
+const machine = (name: string): string[] => [
+  ...["--dev-bind", "/", "/", "--unshare-net", "--unshare-uts", "--hostname", name, "--die-with-parent"],
+  ...(isRoot() ? ["--cap-add", "ALL"] : []),
+  "--",
+];
+
+/** Whether this machine lets us make such namespaces, and a sandbox's within them. */
+export function canMakeHosts(): boolean {
+  const inner = ["bwrap", "--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"];
+  return spawnSync("bwrap", [...machine("probe"), ...inner]).status === 0;
+}
+
+export interface FarWorker {
+  /** Resolves with its code; what it said before it was ready is in `said`. */
+  ended: Promise<number | null>;
+  /** True when it serves, false when it ended before. */
+  ready: Promise<boolean>;
+  said(): string;
+  /** The machine is switched off. */
+  kill(): Promise<void>;
+}
+
+/** What a machine with nothing but a loopback of its own can reach: one socket in a folder that leads to a port here. */
+export async function bridge(socket: string, port: number): Promise<{ close(): Promise<void> }> {
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    const drop = (): void => void (near.destroy(), far.destroy());
+    for (const end of [near, far]) end.on("error", drop).on("close", drop);
+    near.pipe(far).pipe(near);
+  });
+  server.listen(socket);
+  await once(server, "listening");
+  return {
+    async close() {
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** `bin/deckhand start --role worker` on a machine of that name, whose Redis and model are behind the sockets in `root`. */
+export function startFarWorker(deck: Corridor, name: string, place: TestWorkspace, workspaces: string): FarWorker {
+  const socat = (port: number, socket: string): string =>
+    `socat TCP-LISTEN:${port},bind=127.0.0.1,fork UNIX-CONNECT:${join(place.root, socket)} &`;
+  const line = `${socat(6379, "redis")} ${socat(8080, "model")} exec bin/deckhand start --role worker`;
+  const env = {
+    ...deck.env,
+    REDIS_URL: "redis://127.0.0.1:6379",
+    OPENAI_BASE_URL: deck.env["OPENAI_BASE_URL"]?.replace(/:\d+/, ":8080") ?? "",
+    DECKHAND_STATE: place.stateDir,
+    DECKHAND_WORKSPACES: workspaces,
+    DECKHAND_CHANNELS: "", // which channel has which is the gateway's concern
+  };
+  const child = spawn("bwrap", [...machine(name), "sh", "-c", line], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const ready = new Promise<boolean>((resolve) => {
+    const hear = (data: Buffer): void => {
+      said += String(data);
+      if (said.includes("is ready")) resolve(true);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    void ended.then(() => resolve(false));
+  });
+  return {
+    ...{ ended, ready, said: () => said },
+    async kill() {
+      try {
+        process.kill(-(child.pid as number), "SIGKILL");
+      } catch {
+        // nothing of it is left
+      }
+      await ended;
+    },
+  };
+}
