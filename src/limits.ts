@@ -10,6 +10,8 @@ export const LIMITS = {
   callsPerTurn: 100,
   /** More calls than this in one answer are a broken model. */
   callsPerStep: 16,
+  /** Calls of one step that only read run side by side. */
+  readsAtOnce: 4,
   /** Model and command time of one turn; waiting for a person does not count. */
   activePerTurn: 30 * minute,
 

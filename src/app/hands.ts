@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Config } from "../config.ts";
@@ -8,6 +8,7 @@ import type { Hands } from "../core/hands.ts";
 import { liveEar } from "../core/live.ts";
 import type { Live, Log } from "../core/log.ts";
 import type { Learned, Tool, Trace } from "../core/ports.ts";
+import { PROMPTS, type Prompts } from "../core/prompt.ts";
 import { redactor } from "../core/redactor.ts";
 import type { Sandbox } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
@@ -102,6 +103,11 @@ async function readTool(file: string): Promise<Tool> {
   return tool as Tool;
 }
 
+/** The texts that the model is told; each is a file of `src/prompts`. */
+export function readPrompts(folder: string = join(import.meta.dirname, "..", "prompts")): Prompts {
+  return Object.fromEntries(PROMPTS.map((name) => [name, readFileSync(join(folder, `${name}.md`), "utf8")])) as Prompts;
+}
+
 interface HandParts extends OpenSandbox {
   config: Config;
   log: Log;
@@ -127,6 +133,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
   return {
     ...rest,
     model: openaiModel({ ...config.model, trace: parts.trace, ...(learned ? { learned } : {}) }),
+    prompts: readPrompts(),
     tools: await loadTools(),
     clock: systemClock,
     ids: systemIds,

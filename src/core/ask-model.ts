@@ -1,21 +1,32 @@
+import { settingOf } from "./bound.ts";
 import { checkpoint } from "./checkpoint.ts";
+import type { State } from "./conversation.ts";
 import type { NewEntry } from "./entry.ts";
 import { DeckhandError, asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
-import type { Message, ModelAnswer } from "./ports.ts";
-import { toMessages } from "./prompt.ts";
+import { History } from "./history.ts";
+import type { Message, ModelAnswer, ToolSpec } from "./ports.ts";
+import { systemPrompt } from "./prompt.ts";
+import { makeRoom, WINDOW } from "./room.ts";
 import type { Session } from "./session.ts";
-import { settingOf } from "./bound.ts";
+import { summarise } from "./summarise.ts";
 
-const NUDGE = "(Note from Deckhand: your last answer was empty. Call the bash tool, or answer in words.)";
+/** What the model is told in a conversation, from its beginning. */
+export function historyOf(state: State, hands: Hands): History {
+  return new History(systemPrompt(settingOf({ state }, hands), hands.prompts), hands.redact);
+}
 
-/** One model request: a `model` entry, or `failed` with a line for the thread, or nothing when it was stopped. */
+/**
+ * One model request: a `model` entry, or `failed` with a line for the thread, or nothing when it was stopped. Before
+ * that, when the conversation has grown too long for the model, the `compacted` entry that makes room.
+ */
 export async function askModel(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   const read = session.state.seq;
-  const messages = toMessages(session.entries, settingOf(session, hands), hands.redact);
-  const started = hands.clock.now();
   try {
-    const { answer, tries } = await answered(messages, session, hands, signal);
+    const room = await roomFor(session, hands, signal, false);
+    if (room) return [room];
+    const started = hands.clock.now();
+    const { answer, tries } = await answered(session.history.messages(), session, hands, signal);
     const { calls, ...rest } = answer;
     const minted = calls.map((call) => ({ id: hands.ids.call(), ...call }));
     return [{ type: "model", read, ...rest, calls: minted, ms: hands.clock.now() - started, tries }];
@@ -23,9 +34,30 @@ export async function askModel(session: Session, hands: Hands, signal: AbortSign
     if (signal.aborted) return [];
     const error = asDeckhandError(thrown);
     hands.trace.warn("model-failed", { conversation: session.conversation, code: error.code, error: error.what });
+    const room = error.code === "MODEL_OVERFLOW" && !justMadeRoom(session) ? await roomFor(session, hands, signal, true) : null;
+    if (room) return [room];
     const answers = session.state.unanswered.filter((m) => m.seq <= read).map((m) => m.seq);
     return [{ type: "failed", code: error.code, text: error.line(), answers }];
   }
+}
+
+async function roomFor(session: Session, hands: Hands, signal: AbortSignal, overflowed: boolean): Promise<NewEntry | null> {
+  const window = (await hands.model.window()) ?? WINDOW;
+  const room = makeRoom(session.history, window, overflowed);
+  if (room === null || room.do === "squeeze") return room?.entry ?? null;
+  const summary = await summarise(session.history, window, { hands, signal, tools: toolsOf(hands) });
+  return { type: "compacted", upto: room.upto, outputs: 0, summary, tokens: room.tokens, window };
+}
+
+/** The second overflow in a row: to make room again would not help. */
+function justMadeRoom({ entries }: Session): boolean {
+  const asked = entries.findLastIndex(({ type }) => type === "model");
+  return entries.slice(asked + 1).filter(({ type }) => type === "compacted").length > 1;
+}
+
+/** The same in every request, so that each extends the one before. */
+function toolsOf({ tools }: Hands): ToolSpec[] {
+  return [...tools.values()].map((tool) => tool.spec).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** An answer that says something: an empty one gets one nudge, which is not kept. */
@@ -37,7 +69,12 @@ async function answered(
 ): Promise<{ answer: ModelAnswer; tries: number }> {
   const first = await withRetries(messages, session, hands, signal);
   if (!isEmpty(first.answer)) return first;
-  const second = await withRetries([...messages, { role: "user", content: NUDGE }], session, hands, signal);
+  const second = await withRetries(
+    [...messages, { role: "user", content: hands.prompts["empty-answer"].trimEnd() }],
+    session,
+    hands,
+    signal,
+  );
   if (isEmpty(second.answer)) throw new DeckhandError("MODEL_EMPTY");
   return { answer: second.answer, tries: first.tries + second.tries };
 }
@@ -53,7 +90,7 @@ async function withRetries(
   hands: Hands,
   signal: AbortSignal,
 ): Promise<{ answer: ModelAnswer; tries: number }> {
-  const tools = [...hands.tools.values()].map((tool) => tool.spec).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const tools = toolsOf(hands);
   for (let tries = 1; ; tries += 1) {
     try {
       checkpoint("asking-model");

@@ -7,8 +7,8 @@ import type { StandingRule } from "./rules.ts";
 import type { Session } from "./session.ts";
 
 /** Where the conversation's commands run. */
-export function settingOf(session: Session, hands: Hands): Setting {
-  const workspace = session.state.opened?.workspace ?? "";
+export function settingOf({ state }: Pick<Session, "state">, hands: Hands): Setting {
+  const workspace = state.opened?.workspace ?? "";
   const place = hands.workspaces.get(workspace);
   return { workspace, path: place?.path ?? "", sandbox: place?.badge ?? "" };
 }

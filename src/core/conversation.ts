@@ -1,5 +1,8 @@
-import { LIMITS } from "../limits.ts";
+import { remembering, signatureOf } from "./repeats.ts";
+import { plus, type Spent } from "./spending.ts";
 import { type Call, type Entry, type Person, isEntry } from "./entry.ts";
+
+const NOTHING: Spent = { tokens: 0, cost: null };
 
 /** One call of a step and everything that has happened to it. */
 export interface CallState {
@@ -29,6 +32,9 @@ export interface Turn {
   activeMs: number;
   /** Steps in a row of which no call could be understood. */
   invalid: number;
+  /** What the newest calls did and what came of it; see core/repeats.ts. */
+  recent: string[];
+  spent: Spent;
 }
 
 export interface State {
@@ -44,38 +50,25 @@ export interface State {
   stop: Entry<"stop"> | null;
   /** Nothing is done here until somebody lets it go on. */
   parked: Entry<"failed"> | null;
+  /** A limit was reached: somebody who may approve has to say whether the turn goes on. */
+  paused: Entry<"paused"> | null;
+  /** What the whole conversation has taken. */
+  spent: Spent;
 }
 
-/** What to do now. `next` is the only place that decides it. */
-export type Todo =
-  | { do: "ask-model" }
-  /** A person wants an interrupted command once more: a step of one call, in the place of the model's. */
-  | { do: "run-again"; message: Entry<"message"> }
-  | { do: "judge"; calls: CallState[] }
-  | { do: "ask-person"; call: CallState }
-  | { do: "run"; call: CallState }
-  /** Nothing is started for these calls; the model is told why. */
-  | { do: "refuse"; calls: CallState[]; why: Refusal; by?: Person }
-  /** A run without an end: a crash came between. It may have happened; it is never run again. */
-  | { do: "interrupt"; call: CallState }
-  | { do: "close-approval"; call: CallState; decision: "cancelled" | "superseded"; by?: Person }
-  | { do: "finish"; reason: "answer" | "stopped" | "limit"; answers: number[] };
-
-export type Refusal =
-  | "cut"
-  | "too-many"
-  | "no-tool"
-  | "bad-arguments"
-  | "denied-by-gate"
-  | "denied"
-  | "expired"
-  | "superseded"
-  | "cancelled"
-  | "parked"
-  | "changed";
-
 export function emptyState(): State {
-  return { seq: 0, opened: null, unanswered: [], turn: null, step: null, again: [], stop: null, parked: null };
+  return {
+    seq: 0,
+    opened: null,
+    unanswered: [],
+    turn: null,
+    step: null,
+    again: [],
+    stop: null,
+    parked: null,
+    paused: null,
+    spent: NOTHING,
+  };
 }
 
 /** Folds entries into a state; give the state so far to go on from it (it is changed in place). */
@@ -112,8 +105,14 @@ function advance(state: State, entry: Entry): void {
     case "retried":
       state.parked = null;
       return;
+    case "paused":
+      if (state.turn) state.paused = entry;
+      return;
     case "choice":
+      if (entry.of === state.paused?.seq) goOn(state, entry);
+      return;
     case "compacted":
+    case "brief":
       return;
     default:
       happenedToCall(state, entry);
@@ -127,7 +126,17 @@ function hear(state: State, message: Entry<"message">): void {
 }
 
 function openTurn(message: Entry<"message">): Turn {
-  return { first: message.seq, at: message.at, requester: message.by, steps: 0, calls: 0, activeMs: 0, invalid: 0 };
+  return {
+    first: message.seq,
+    at: message.at,
+    requester: message.by,
+    steps: 0,
+    calls: 0,
+    activeMs: 0,
+    invalid: 0,
+    recent: [],
+    spent: NOTHING,
+  };
 }
 
 /** A message that no answer has read is as if it had not been; the turn is then the next person's. */
@@ -143,6 +152,8 @@ function isRead(state: State, message: Entry<"message">): boolean {
 
 function answerOfModel(state: State, entry: Entry<"model">): void {
   state.again = state.again.filter((m) => m.seq !== entry.again);
+  const spent = { tokens: (entry.usage.prompt ?? 0) + (entry.usage.completion ?? 0), cost: entry.cost ?? null };
+  if (entry.again === undefined) state.spent = plus(state.spent, spent);
   // What it answers was removed while it thought: nobody waits for it, and nothing of it runs.
   if (!state.turn || state.turn.first > entry.read) return;
   state.step = { entry, calls: entry.calls.map((call) => ({ call })) };
@@ -151,6 +162,7 @@ function answerOfModel(state: State, entry: Entry<"model">): void {
   state.turn.steps += 1;
   state.turn.calls += entry.calls.length;
   state.turn.activeMs += entry.ms;
+  state.turn.spent = plus(state.turn.spent, spent);
 }
 
 function happenedToCall(state: State, entry: Entry<"judged" | "approval-asked" | "approval-decided" | "run-started" | "run-ended">): void {
@@ -167,6 +179,7 @@ function endCall(state: State, call: CallState, entry: Entry<"run-ended">): void
   call.ended = entry;
   if (!state.turn || !state.step) return;
   state.turn.activeMs += entry.ms;
+  state.turn.recent = remembering(state.turn.recent, signatureOf(call.call, entry));
   if (!state.step.calls.every((c) => c.ended)) return;
   const understood = state.step.calls.some((c) => !["cut", "no-tool", "bad-arguments"].includes(c.ended?.why ?? ""));
   state.turn.invalid = understood ? 0 : state.turn.invalid + 1;
@@ -177,9 +190,18 @@ function close(state: State, entry: Entry<"final" | "failed">): void {
   state.again = state.again.filter((m) => !entry.answers.includes(m.seq));
   state.step = null;
   state.stop = null;
+  state.paused = null;
   state.parked = isEntry(entry, "failed") && entry.parked ? entry : null;
   const waiting = state.unanswered[0];
   state.turn = waiting ? openTurn(waiting) : null;
+}
+
+/** Continue: the turn may take as much again. Stop: as if somebody had said so. */
+function goOn(state: State, entry: Entry<"choice">): void {
+  state.paused = null;
+  if (!state.turn) return;
+  if (entry.choice === "continue") Object.assign(state.turn, { steps: 0, calls: 0, activeMs: 0, invalid: 0, recent: [], spent: NOTHING });
+  else state.stop = { ...entry, type: "stop", event: "", by: entry.by };
 }
 
 /** The call whose approval is open, if one is. */
@@ -190,83 +212,4 @@ export function openApproval(state: State): CallState | undefined {
 /** A run that was started and has not ended. */
 export function openRun(state: State): CallState | undefined {
   return state.step?.calls.find((c) => c.started && !c.ended);
-}
-
-/** What to do now, or null: the conversation is answered, or waits for a person. */
-export function next(state: State): Todo | null {
-  const run = openRun(state);
-  if (run) return { do: "interrupt", call: run };
-  if (state.stop) return stopping(state);
-  if (state.parked) return null;
-  const open = state.step?.calls.filter((c) => !c.ended) ?? [];
-  const first = open[0];
-  if (state.step && first) return advanceCalls(state, state.step, first, open);
-  if (!state.turn) return null;
-  const limit = limitReached(state.turn);
-  if (state.step && state.step.calls.length === 0) {
-    return { do: "finish", reason: "answer", answers: readMessages(state, state.step.entry.read) };
-  }
-  const [again] = state.again;
-  if (again) return { do: "run-again", message: again };
-  if (limit) return { do: "finish", reason: "limit", answers: readMessages(state, state.seq) };
-  return { do: "ask-model" };
-}
-
-function advanceCalls(state: State, step: Step, first: CallState, open: CallState[]): Todo | null {
-  if (step.entry.finish === "cut") return { do: "refuse", calls: open, why: "cut" };
-  if (step.calls.length > LIMITS.callsPerStep || (state.turn?.calls ?? 0) > LIMITS.callsPerTurn) {
-    return { do: "refuse", calls: open, why: "too-many" };
-  }
-  const unjudged = open.filter((c) => !c.judged);
-  if (unjudged.length > 0) return { do: "judge", calls: unjudged };
-  const superseded = step.calls.find((c) => c.decided?.decision === "superseded");
-  if (superseded) return { do: "refuse", calls: open, why: "superseded", ...by(superseded) };
-  const waits = first.judged?.verdict === "ask" && !first.decided;
-  // Who pressed "Run again" may have approved by that: later words do not take it back.
-  const approves = step.entry.again !== undefined && !first.asked;
-  const newer = waits && !approves && newWords(state, step);
-  if (!newer) return advanceCall(first);
-  // The requester wrote on while the model was thinking: nobody is asked about what came before those words.
-  if (first.asked) return { do: "close-approval", call: first, decision: "superseded", by: newer.by };
-  return { do: "refuse", calls: open, why: "superseded", by: newer.by };
-}
-
-/** Words of the requester that the model has not read yet. A press on a button says nothing of the request that waits. */
-function newWords(state: State, step: Step): Entry<"message"> | undefined {
-  return state.unanswered.find((m) => m.seq > step.entry.read && m.by.key === state.turn?.requester.key && !m.pressed);
-}
-
-function advanceCall(call: CallState): Todo | null {
-  if (call.judged?.verdict === "deny") return { do: "refuse", calls: [call], why: "denied-by-gate" };
-  if (call.judged?.verdict === "auto") return { do: "run", call };
-  if (!call.asked) return { do: "ask-person", call };
-  if (!call.decided) return null;
-  if (call.decided.decision === "approved") return { do: "run", call };
-  return { do: "refuse", calls: [call], why: call.decided.decision, ...by(call) };
-}
-
-function by(call: CallState): { by?: Person } {
-  return call.decided?.by ? { by: call.decided.by } : {};
-}
-
-function stopping(state: State): Todo {
-  const asked = openApproval(state);
-  const person = state.stop ? { by: state.stop.by } : {};
-  if (asked) return { do: "close-approval", call: asked, decision: "cancelled", ...person };
-  const open = state.step?.calls.filter((c) => !c.ended) ?? [];
-  if (open.length > 0) return { do: "refuse", calls: open, why: "cancelled", ...person };
-  return { do: "finish", reason: "stopped", answers: readMessages(state, state.stop?.seq ?? state.seq) };
-}
-
-function readMessages(state: State, upTo: number): number[] {
-  return state.unanswered.filter((m) => m.seq <= upTo).map((m) => m.seq);
-}
-
-/** Why the turn must end now, in words for the thread; null while there is room. */
-export function limitReached(turn: Turn): string | null {
-  if (turn.invalid >= 3) return "the model's calls could not be understood three times in a row";
-  if (turn.steps >= LIMITS.stepsPerTurn) return `it took ${LIMITS.stepsPerTurn} steps`;
-  if (turn.calls >= LIMITS.callsPerTurn) return `it made ${LIMITS.callsPerTurn} calls`;
-  if (turn.activeMs >= LIMITS.activePerTurn) return `it worked for ${LIMITS.activePerTurn / 60_000} minutes`;
-  return null;
 }

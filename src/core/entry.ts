@@ -100,6 +100,8 @@ interface Bodies {
     ms: number;
     tries: number;
     reasoning?: string;
+    /** What it cost, in millionths of a US dollar; absent when that is not known. */
+    cost?: number;
     /** Which model was asked, and where, and what it needs back with this message; see `ModelAnswer`. */
     by?: string;
     echo?: Record<string, unknown>[];
@@ -168,15 +170,22 @@ interface Bodies {
   };
   /**
    * A press that decides nothing by itself: `always` asks to see the rule of the approval in entry `of`; `leave` leaves the
-   * interrupted run that ended in entry `of` as it is.
+   * interrupted run that ended in entry `of` as it is; `continue` and `stop` answer the `paused` in entry `of`.
    */
   choice: { of: number; choice: string; by: Person };
   /** Somebody ended the work. */
   stop: { event: string; by: Person };
   /** The turn's answer. `answers` lists the seqs of the messages that it closes. */
   final: { text: string; answers: number[]; reason: "answer" | "stopped" | "limit"; cut?: boolean };
-  /** Everything up to `upto` is represented to the model by `summary`. */
-  compacted: { upto: number; summary: string };
+  /** A limit was reached. The turn goes on when somebody of `approvers` says so; see `choice`. */
+  paused: { text: string; approvers: string[] };
+  /**
+   * To make room for the model: of each output up to entry `upto` it gets only `outputs` bytes, and with a `summary` what
+   * happened up to there is represented by that. `tokens` of `window` were taken before.
+   */
+  compacted: { upto: number; outputs: number; summary?: string; tokens: number; window: number };
+  /** What the model is told beside people's words: the repository's own notes, what became of attached files. */
+  brief: { about: "agents" | "files"; text: string };
   /**
    * The turn ended without an answer; `text` is what the thread reads. `parked`: it ended its workers again and again;
    * nothing more is done in this conversation, and what was asked waits, until `retried`.

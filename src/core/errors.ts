@@ -118,7 +118,10 @@ export const ERRORS = {
     "The model cannot call functions here: {}",
     "Start vLLM with --enable-auto-tool-choice and --tool-call-parser, llama.cpp with --jinja; else choose another OPENAI_MODEL.",
   ],
-  MODEL_CALL: ["The model wrote a call that its own service could not read: {}", "Ask again; if it happens often, choose another OPENAI_MODEL."],
+  MODEL_CALL: [
+    "The model wrote a call that its own service could not read: {}",
+    "Ask again; if it happens often, choose another OPENAI_MODEL.",
+  ],
   MODEL_HISTORY: [
     "The model's service cannot read what was said in this thread before: {}",
     "Start a new thread, and please report it with `deckhand trace` of this one.",

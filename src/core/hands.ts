@@ -2,6 +2,7 @@ import type { Access } from "./access.ts";
 import type { LiveEar } from "./live.ts";
 import type { Live, Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
+import type { Prompts } from "./prompt.ts";
 import type { StandingRule } from "./rules.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Redact } from "./redactor.ts";
@@ -21,6 +22,7 @@ export interface WorkspaceNow {
 export interface Hands {
   log: Log;
   model: Model;
+  prompts: Prompts;
   tools: Map<string, Tool>;
   sandbox: Sandbox;
   clock: Clock;

@@ -15,6 +15,8 @@ const PEOPLE = 10_000;
 
 const NO_RESULT = "Not known: the work was interrupted before this call had a result.";
 
+const PARKED = "(Note from Deckhand: this work ended its worker several times in a row. Look before you go on.)";
+
 /** One message, the entry that it comes from, and about how many tokens it has. */
 interface Item {
   message: Message;
@@ -25,7 +27,7 @@ interface Item {
 
 /** Words that wait for the next request: what they say is settled by then. */
 interface Waiting {
-  entry: Entry<"message" | "edited" | "final" | "failed" | "brief">;
+  entry: Entry<"message" | "edited" | "final" | "failed" | "brief" | "choice">;
 }
 
 /**
@@ -37,6 +39,8 @@ export class History {
   #items: Item[];
   #waiting: Waiting[] = [];
   readonly #results = new Map<string, Item>();
+  /** The call of each run that ended, by the seq of its end. */
+  readonly #ended = new Map<number, string>();
   readonly #redact: Redact;
   /** Of each message event: the words as they are now, and up to where the request that sent them had read. */
   readonly #edits = new Map<string, Entry<"edited">[]>();
@@ -95,7 +99,13 @@ export class History {
       const edit = redacted(entry, this.#redact);
       this.#edits.set(entry.event, [...(this.#edits.get(entry.event) ?? []), edit]);
       this.#waiting.push({ entry: edit });
-    } else if (isEntry(entry, "message") || isEntry(entry, "final") || isEntry(entry, "failed") || isEntry(entry, "brief")) {
+    } else if (
+      isEntry(entry, "message") ||
+      isEntry(entry, "final") ||
+      isEntry(entry, "failed") ||
+      isEntry(entry, "brief") ||
+      isEntry(entry, "choice")
+    ) {
       this.#waiting.push({ entry: redacted(entry, this.#redact) });
     }
   }
@@ -126,6 +136,7 @@ export class History {
 
   #result(ended: Entry<"run-ended">): void {
     const item = this.#results.get(ended.call);
+    this.#ended.set(ended.seq, ended.call);
     if (item) replace(item, resultText(ended));
   }
 
@@ -134,7 +145,7 @@ export class History {
     return this.#waiting.flatMap(({ entry }) => {
       if (entry.seq > read) return [];
       const text = this.#textOf(entry, read);
-      const from = isEntry(entry, "message") || isEntry(entry, "edited") ? "person" : "note";
+      const from = isEntry(entry, "message") || isEntry(entry, "edited") || isEntry(entry, "brief") ? "person" : "note";
       return text === null ? [] : [itemOf({ role: "user", content: text }, entry.seq, from)];
     });
   }
@@ -142,11 +153,17 @@ export class History {
   #textOf(entry: Waiting["entry"], read: number): string | null {
     if (isEntry(entry, "brief")) return entry.text;
     if (isEntry(entry, "final")) return entry.reason === "answer" ? null : `(Note from Deckhand: ${entry.text})`;
+    if (isEntry(entry, "choice")) return entry.choice === "leave" ? this.#left(entry) : null;
+    if (isEntry(entry, "failed") && entry.parked) return PARKED;
     if (isEntry(entry, "failed")) return `(Note from Deckhand: the work stopped here. ${entry.text})`;
     if (isEntry(entry, "message")) return this.#words(entry, read);
     // An edit of words that the model has not read is already in those words.
     const sent = this.#readUpTo.get(entry.event);
     return sent === undefined || entry.seq <= sent ? null : `(An earlier message was changed by its writer. It now says: ${entry.text})`;
+  }
+
+  #left({ of, by }: Entry<"choice">): string {
+    return `(Note from Deckhand: ${by.name} leaves the interrupted command of call ${this.#ended.get(of) ?? ""} as it is.)`;
   }
 
   #words(entry: Entry<"message">, read: number): string | null {

@@ -1,11 +1,14 @@
-import { type CallState, type Todo, limitReached, next } from "./conversation.ts";
+import type { CallState } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
+import { approversOf } from "./access.ts";
+import { settingOf } from "./bound.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
 import { askPerson, judgeCalls, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
 import { callAgain } from "./interrupted.ts";
 import type { Redact } from "./redactor.ts";
+import { next, type Todo } from "./next.ts";
 import { interrupted, runCall } from "./run.ts";
 import { type Ends, patiently, type Session } from "./session.ts";
 
@@ -36,7 +39,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
     case "ask-person":
       return await askPerson(todo.call, session, hands, signal);
     case "run":
-      return await untilStopped(session, hands, signal, (stopped) => runCall(todo.call, session, hands, stopped, ends));
+      return await untilStopped(session, hands, signal, (stopped) => runAll(todo.calls, session, hands, stopped, ends));
     case "refuse":
       return todo.calls.map((call) => refusal(call, todo.why, session, hands, todo.by));
     case "interrupt":
@@ -44,9 +47,22 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
     case "close-approval":
       await closeApproval(todo, hands, signal);
       return [];
+    case "pause":
+      return [pause(todo.why, session, hands)];
     case "finish":
       return [finish(todo, session, hands)];
   }
+}
+
+/** One call, or several that only read, side by side: each result is kept when it is there. */
+async function runAll(calls: CallState[], session: Session, hands: Hands, stopped: AbortSignal, ends: Ends): Promise<NewEntry[]> {
+  const [first, ...others] = calls;
+  if (first && others.length === 0) return await runCall(first, session, hands, stopped, ends);
+  const runs = calls.map(async (call) => await session.append(await runCall(call, session, hands, stopped, ends)));
+  // All of them have ended before anything else is done, also when one could not be kept.
+  const failed = (await Promise.allSettled(runs)).find((run) => run.status === "rejected");
+  if (failed) throw failed.reason;
+  return [];
 }
 
 /** Does the work under a signal that also aborts when somebody stops the conversation. */
@@ -102,16 +118,13 @@ function finish(todo: Extract<Todo, { do: "finish" }>, session: Session, { redac
     const cut = step?.entry.finish === "cut";
     return { type: "final", text: step?.entry.text ?? "", answers, reason: "answer", ...(cut ? { cut } : {}) };
   }
-  if (todo.reason === "limit") {
-    const why = session.state.turn ? limitReached(session.state.turn) : null;
-    return {
-      type: "final",
-      text: `I stopped here: ${why ?? "a limit was reached"}. Reply in this thread to go on.`,
-      answers,
-      reason: "limit",
-    };
-  }
   return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? [], redact), answers, reason: "stopped" };
+}
+
+/** What the thread reads when a limit is reached; only who may approve can let it go on. */
+export function pause(why: string, session: Session, hands: Hands): NewEntry {
+  const approvers = approversOf(hands.access, settingOf(session, hands).workspace);
+  return { type: "paused", text: `I have paused: ${why}. Shall I go on?`, approvers };
 }
 
 function stoppedText(by: Person | undefined, calls: CallState[], redact: Redact): string {

@@ -3,7 +3,7 @@ import { boundText } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import { ended, findAct, refusal } from "./call.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { type CallState, openRun } from "./conversation.ts";
+import type { CallState } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError, DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
@@ -31,7 +31,7 @@ export async function runCall(call: CallState, session: Session, hands: Hands, s
   if (start.failed) throw start.failed.thrown;
   await session.refresh();
   const { stop } = session.state;
-  const parent = openRun(session.state)?.started?.seq;
+  const parent = call.started?.seq;
   const why = start.changed ? "changed" : stop && !start.went ? "cancelled" : null;
   if (why) return [{ ...refusal(call, why, session, hands, stop?.by), ...(parent === undefined ? {} : { parent }) }];
   if (parent === undefined && start.closed !== null) return [ended(call.call.id, "refused", `Not run: ${start.closed}`, "sandbox")];
@@ -138,7 +138,7 @@ async function resultEntry(
   const { notes } = hands.sandbox.carried(session.conversation, settingOf(session, hands).path);
   return {
     type: "run-ended",
-    parent: openRun(session.state)?.started?.seq ?? session.state.step?.entry.seq ?? 0,
+    parent: call.started?.seq ?? session.state.step?.entry.seq ?? 0,
     call: call.call.id,
     how: letGo ? "interrupted" : result.how,
     exit: result.exit,

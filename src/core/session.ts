@@ -2,6 +2,7 @@ import { checkpoint } from "./checkpoint.ts";
 import { type State, emptyState, fold } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
+import type { History } from "./history.ts";
 import type { Log } from "./log.ts";
 import type { Clock, Ids } from "./ports.ts";
 
@@ -16,6 +17,8 @@ export interface Session {
   readonly conversation: string;
   readonly entries: Entry[];
   readonly state: State;
+  /** What the model is told, folded with the state. */
+  readonly history: History;
   /** Reads what has come in since. */
   refresh(): Promise<void>;
   /** Appends, durable when it resolves, and reads on; with nothing to append it reads on. Throws REDIS_FENCED when another worker took over. */
@@ -29,6 +32,8 @@ interface Parts {
   signal: AbortSignal;
   /** Called after each append, so that the thread is brought up to date. */
   appended: (conversation: string) => void;
+  /** A new history for a conversation of which this is known. */
+  tells: (state: State) => History;
 }
 
 export async function openSession(conversation: string, epoch: number, parts: Parts): Promise<Session> {
@@ -39,22 +44,38 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     conversation,
     entries,
     state,
-    async refresh() {
-      const fresh = await patiently(() => log.read(conversation, state.seq), clock, signal);
-      entries.push(...fresh);
-      fold(fresh, state);
+    get history() {
+      return (history ??= parts.tells(state));
     },
-    async append(news) {
-      if (news.length === 0) return await session.refresh();
+    refresh: () => inTurn(readOn),
+    append: (news) => inTurn(() => add(news)),
+  };
+  let history: History | undefined;
+  let line: Promise<unknown> = Promise.resolve();
+
+  /** Commands that run side by side append too: one after the other, so that nothing is read twice. */
+  async function inTurn(act: () => Promise<void>): Promise<void> {
+    const done = line.then(act, act);
+    line = done.catch(() => {});
+    return await done;
+  }
+  async function readOn(): Promise<void> {
+    const fresh = await patiently(() => log.read(conversation, state.seq), clock, signal);
+    entries.push(...fresh);
+    fold(fresh, state);
+    if (fresh.length > 0) session.history.add(fresh);
+  }
+  async function add(news: NewEntry[]): Promise<void> {
+    if (news.length > 0) {
       for (const { type } of news) checkpoint(`before-${type}`);
       const op = ids.token();
       const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);
       if (done.kind === "fenced") throw new DeckhandError("REDIS_FENCED");
       for (const { type } of news) checkpoint(`after-${type}`);
-      await session.refresh();
-      parts.appended(conversation);
-    },
-  };
+    }
+    await readOn();
+    if (news.length > 0) parts.appended(conversation);
+  }
   await session.refresh();
   return session;
 }

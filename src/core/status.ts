@@ -1,5 +1,6 @@
 import { LIMITS } from "../limits.ts";
-import { type CallState, type State, fold, next, openApproval } from "./conversation.ts";
+import { type CallState, type State, fold, openApproval } from "./conversation.ts";
+import { next } from "./next.ts";
 import { type Entry, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import type { Live, Log } from "./log.ts";

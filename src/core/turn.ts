@@ -1,12 +1,14 @@
 import { LIMITS } from "../limits.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { refusal } from "./call.ts";
-import type { CallState } from "./conversation.ts";
+import type { CallState, State } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
+import type { History } from "./history.ts";
 import { loop } from "./loop.ts";
 import type { Wake } from "./ports.ts";
+import { historyOf } from "./ask-model.ts";
 import { interrupted } from "./run.ts";
 import { type Ends, type Session, openSession, patiently } from "./session.ts";
 import { ownTurn } from "./suspects.ts";
@@ -47,7 +49,8 @@ async function work(wake: Wake, ends: Ends, hands: Hands, gotOn: () => void): Pr
     gotOn();
     hands.appended(of);
   };
-  const session = await openSession(conversation, taken.epoch, { log, clock, ids: hands.ids, signal, appended });
+  const tells = (state: State): History => historyOf(state, hands);
+  const session = await openSession(conversation, taken.epoch, { log, clock, ids: hands.ids, signal, appended, tells });
   if (taken.takeovers > LIMITS.takeoversWithoutProgress) await park(session, hands, taken.takeovers);
   for (;;) {
     await loop(session, hands, ends);

@@ -14,6 +14,8 @@ export interface AnswerReader {
   end(): void;
   /** Whether the server has said how the message ends. */
   finished(): boolean;
+  /** Whether it thinks unseen: it may be silent for as long as before its first piece. */
+  thinking(): boolean;
   /** Whether nothing more can come. */
   over(): boolean;
   /** What was joined. Throws MODEL_CUT when it was broken off in the middle, and MODEL_OVERFLOW. */

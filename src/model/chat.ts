@@ -41,6 +41,7 @@ export function chatReader(tools: string[], asked: string): AnswerReader {
     take: (value) => join(joining, value),
     end: () => void (joining.ended = true),
     finished,
+    thinking: () => false,
     over: () => joining.ended,
     answer: () => answerOf(joining, finished(), tools),
   };

@@ -55,10 +55,11 @@ export function openaiModel(options: OpenaiOptions): Model {
       const built = buildRequest(options.model, request, can);
       const tools = request.tools.map((tool) => tool.name);
       const reader = can.api === "chat" ? chatReader(tools, options.model) : responsesReader(tools, options.model);
-      const watch = watchdog(signal, options.firstByteMs ?? LIMITS.modelFirstByte);
+      const { firstByteMs = LIMITS.modelFirstByte, idleMs = LIMITS.modelIdle } = options;
+      const watch = watchdog(signal, firstByteMs);
       try {
         const response = await endpoint.post(can.api, built.body, watch.signal);
-        await readAnswer(response, reader, { watch, idleMs: options.idleMs ?? LIMITS.modelIdle, onText });
+        await readAnswer(response, reader, { watch, firstByteMs, idleMs, onText });
       } catch (thrown) {
         signal.throwIfAborted();
         const said = thrown instanceof StreamFault || thrown instanceof DeckhandError;
@@ -102,7 +103,7 @@ async function learnFrom(
 }
 
 /** Errors that may be about the form of a request. */
-const TEACH = new Set(["MODEL_REFUSED", "MODEL_URL", "MODEL_MISSING", "MODEL_HISTORY", "MODEL_DOWN"]);
+const TEACH = new Set(["MODEL_REFUSED", "MODEL_URL", "MODEL_MISSING", "MODEL_HISTORY", "MODEL_TOOLS", "MODEL_DOWN"]);
 
 function saysNothing({ finish, text, calls }: ModelAnswer): boolean {
   return finish === "cut" && text === "" && calls.length === 0;
@@ -117,18 +118,22 @@ async function refuseSilentOverflow({ usage }: ModelAnswer, window: () => Promis
 /** A server that reads much less than was sent has cut it (Ollama does, silently): no text has so few tokens. */
 async function noteCutPrompt({ usage }: ModelAnswer, characters: number, known: Knowledge): Promise<void> {
   const lesson = { name: "prompt", value: "cut by the server" };
-  if (usage.prompt === null || usage.prompt === 0 || characters < 20_000 || usage.prompt * 10 > characters || known.has(lesson)) return;
+  // Some do not count what they had in their cache.
+  const read = Math.max(usage.prompt ?? 0, usage.cached ?? 0);
+  if (read === 0 || characters < 20_000 || read * 10 > characters || known.has(lesson)) return;
   const about = Math.round(characters / 4);
-  await known.learn(lesson, `it read ${usage.prompt} of about ${about} tokens; give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH)`);
+  await known.learn(lesson, `it read ${read} of about ${about} tokens; give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH)`);
 }
 
 interface Reading {
   watch: Watchdog;
+  firstByteMs: number;
   idleMs: number;
   onText: ((text: string) => void) | undefined;
 }
 
-async function readAnswer(response: Response, reader: AnswerReader, { watch, idleMs, onText }: Reading): Promise<void> {
+async function readAnswer(response: Response, reader: AnswerReader, reading: Reading): Promise<void> {
+  const { watch, firstByteMs, idleMs, onText } = reading;
   const body = bodyReader();
   function take(items: Iterable<Item>): void {
     for (const item of items) {
@@ -138,7 +143,7 @@ async function readAnswer(response: Response, reader: AnswerReader, { watch, idl
       if (text !== "") onText?.(text);
       if (reader.over()) watch.arm(AFTER_OVER);
       else if (reader.finished()) watch.arm(Math.min(idleMs, AFTER_FINISH));
-      else if (progress) watch.arm(idleMs);
+      else if (progress) watch.arm(reader.thinking() ? firstByteMs : idleMs);
     }
   }
   for await (const bytes of response.body ?? []) take(body.push(bytes));

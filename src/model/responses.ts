@@ -35,6 +35,7 @@ export function responsesReader(tools: string[], asked: string): AnswerReader {
     },
     end: () => void (joining.ended = true),
     finished: () => isWhole(joining),
+    thinking: () => joining.items.some((item) => item.kind === "reasoning" && item.done === null),
     over: () => joining.last !== null || joining.ended,
     answer: () => answerOf(joining, tools),
   };
@@ -100,7 +101,7 @@ function takeItem(joining: Joining, data: Record<string, unknown>): { text: stri
   const added = data["type"] === "response.output_item.added";
   const item = added ? itemOf(joining.items, data, sent, kind) : itemFor(joining.items, data, kind);
   item.name ||= asText(sent["name"]);
-  if (added) return { text: "", progress: kind === "function_call" && item.name !== "" };
+  if (added) return { text: "", progress: kind === "reasoning" || item.name !== "" };
   const silent = !item.parts.some((part) => part.which === "text" && (part.pieces.length > 0 || part.whole !== null));
   finish(item, sent);
   return told(joining, kind === "message" && silent ? textIn(item, "text") : "");

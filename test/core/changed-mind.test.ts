@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fold, next } from "../../src/core/conversation.ts";
+import { fold } from "../../src/core/conversation.ts";
+import { next } from "../../src/core/next.ts";
 import type { NewEntry } from "../../src/core/entry.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { render } from "../../src/core/render.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { emptyState, fold, next, openApproval } from "../../src/core/conversation.ts";
+import { emptyState, fold, openApproval } from "../../src/core/conversation.ts";
+import { next } from "../../src/core/next.ts";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
 import { callAgain } from "../../src/core/interrupted.ts";
 import { ann, anyLog, bob, message, numbered, opened } from "../support/random-log.ts";
@@ -45,7 +46,7 @@ describe("what is next", () => {
 
   test("calls run in order up to the first that asks, and later ones wait", () => {
     const start: NewEntry[] = [message("hi"), modelSays(2, "a", "b", "c"), judged("a", "auto"), judged("b", "ask"), judged("c", "auto")];
-    expect(todoAfter(...start)).toMatchObject({ do: "run", call: { call: { id: "a" } } });
+    expect(todoAfter(...start)).toMatchObject({ do: "run", calls: [{ call: { id: "a" } }] });
     const ranA: NewEntry = { type: "run-ended", call: "a", how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 1 };
     expect(todoAfter(...start, ranA)).toMatchObject({ do: "ask-person", call: { call: { id: "b" } } });
   });
@@ -74,7 +75,7 @@ describe("what is next", () => {
       modelSays(2, `c${i}`),
       { type: "run-ended", call: `c${i}`, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 1 },
     ]).flat();
-    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "finish", reason: "limit", answers: [2] });
+    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "pause" });
   });
 
   test("more calls in one message than a sound model makes are all refused", () => {
@@ -90,12 +91,12 @@ describe("what is next", () => {
         (id): NewEntry => ({ type: "run-ended", call: id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 1 }),
       ),
     ]);
-    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "finish", reason: "limit" });
+    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "pause" });
   });
 
   test("half an hour of model and command time ends a turn; waiting for people does not count", () => {
     const slow = { type: "run-ended", call: "a", how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 } } as const;
-    expect(todoAfter(message("hi"), modelSays(2, "a"), { ...slow, ms: 30 * 60_000 })).toMatchObject({ do: "finish", reason: "limit" });
+    expect(todoAfter(message("hi"), modelSays(2, "a"), { ...slow, ms: 30 * 60_000 })).toMatchObject({ do: "pause" });
     expect(todoAfter(message("hi"), modelSays(2, "a"), { ...slow, ms: 29 * 60_000 })).toEqual({ do: "ask-model" });
   });
 
@@ -104,7 +105,7 @@ describe("what is next", () => {
       modelSays(2, id),
       { type: "run-ended", call: id, how: "refused", exit: null, output: { text: "", bytes: 0, omitted: 0 }, ms: 0, why: "no-tool" },
     ]);
-    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "finish", reason: "limit" });
+    expect(todoAfter(message("hi"), ...steps)).toMatchObject({ do: "pause" });
   });
 
   test("a removed message that nobody has read needs no answer", () => {
@@ -140,7 +141,9 @@ function playOut(log: Entry[]): Entry[] {
         ),
       );
     else if (todo.do === "run")
-      news.push({ type: "run-ended", call: todo.call.call.id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
+      for (const { call } of todo.calls)
+        news.push({ type: "run-ended", call: call.id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
+    else if (todo.do === "pause") news.push({ type: "stop", event: "e", by: ann });
     else if (todo.do === "finish") news.push({ type: "final", text: "x", answers: todo.answers, reason: todo.reason });
     else if (todo.do === "close-approval")
       news.push({ type: "approval-decided", approval: todo.call.asked?.approval ?? "", call: todo.call.call.id, decision: "cancelled" });

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { fold, next } from "../../src/core/conversation.ts";
+import { fold } from "../../src/core/conversation.ts";
+import { next } from "../../src/core/next.ts";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
 import { callAgain } from "../../src/core/interrupted.ts";
-import { toMessages } from "../../src/core/prompt.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { render } from "../../src/core/render.ts";
 import { type Deck, INTERRUPTED, asked, cem, interrupted, judged, modelCalls, openDeck, thread } from "../support/interrupted-log.ts";
 import { ann, bob } from "../support/random-log.ts";
+import { toMessages } from "../support/told.ts";
 
 const final = (...answers: number[]) => ({ type: "final", text: "it was interrupted", answers, reason: "answer" }) as const;
 const HOURS_72 = 72 * 3_600_000;

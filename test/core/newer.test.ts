@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decisionLine, lateAnswer } from "../../src/core/approval.ts";
-import { fold, next } from "../../src/core/conversation.ts";
+import { fold } from "../../src/core/conversation.ts";
+import { next } from "../../src/core/next.ts";
 import type { Entry, NewEntry, RunEnd } from "../../src/core/entry.ts";
-import { resultText, toMessages } from "../../src/core/prompt.ts";
+import { resultText } from "../../src/core/prompt.ts";
 import { render } from "../../src/core/render.ts";
 import { traceLines, traceTree } from "../../src/core/trace.ts";
 import { anyLog, ann, message, numbered, opened } from "../support/random-log.ts";
+import { toMessages } from "../support/told.ts";
 
 /** Old and new versions work on one log: what a newer one wrote must not disturb an older one. */
 

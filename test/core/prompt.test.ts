@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
 import type { Message } from "../../src/core/ports.ts";
-import { systemPrompt, toMessages } from "../../src/core/prompt.ts";
+import { systemPrompt } from "../../src/core/prompt.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { ann, anyLog, bob, message, numbered, opened } from "../support/random-log.ts";
+import { prompts, toMessages } from "../support/told.ts";
 
 const redact = redactor(["plantedvalue-4711"]);
 const setting = { workspace: "api", path: "/srv/api", sandbox: "sandboxed: no network, workspace only" };
@@ -91,7 +92,7 @@ describe("the model's messages", () => {
   });
 
   test("begin with a prompt that holds no clock and stays between 400 and 700 tokens", () => {
-    const prompt = systemPrompt(setting);
+    const prompt = systemPrompt(setting, prompts);
     expect(prompt.length / 4.2).toBeGreaterThan(400);
     expect(prompt.length / 4.2).toBeLessThan(700);
     expect(prompt).not.toMatch(/20\d\d|o'clock/);

@@ -175,6 +175,20 @@ describe("an answer of Responses", () => {
   });
 });
 
+test("who thinks unseen may be silent for longer than who speaks", async () => {
+  const thinks = event("output_item.added", { output_index: 1, item: { type: "reasoning", id: "rs" } });
+  const thought = event("output_item.done", { output_index: 1, item: { type: "reasoning", id: "rs", summary: [] } });
+  const answer = async (...frames: Frame[]) => {
+    server.next = { frames };
+    const model = openaiModel({ apiKey: null, baseUrl: server.url, model: "m", api: "responses", firstByteMs: 20_000, idleMs: 200 });
+    const asked = model.ask({ messages: [{ role: "user", content: "go" }], tools: [bash] }, { signal: new AbortController().signal });
+    return await asked.catch((thrown: unknown) => thrown);
+  };
+  const said = textEvents(["hi"]);
+  expect(await answer(...said, thinks, { __wait: 600 }, thought, completed())).toMatchObject({ text: "hi" });
+  expect(await answer(...said, { __wait: 600 }, completed())).toMatchObject({ code: "MODEL_TIMEOUT" });
+});
+
 describe("nothing of an answer that is not whole can run", () => {
   test.each<[string, Frame[]]>([
     ["the limit", [...callEvents("a", LS, 0), incomplete("max_output_tokens")]],

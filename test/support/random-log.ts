@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type State, type Todo, emptyState, fold, next, openApproval } from "../../src/core/conversation.ts";
+import { type State, emptyState, fold, openApproval } from "../../src/core/conversation.ts";
+import { type Todo, next } from "../../src/core/next.ts";
 import type { Decision, Entry, NewEntry, Person } from "../../src/core/entry.ts";
 import { callAgain, choicesIn } from "../../src/core/interrupted.ts";
 
@@ -88,6 +89,7 @@ function anInput(choice: number, log: Entry[]): NewEntry {
 
 function idle(state: State, choice: number, log: Entry[]): NewEntry[] {
   if (state.parked && choice % 2) return [{ type: "retried", by: bob }];
+  if (state.paused && choice % 4) return [{ type: "choice", of: state.paused.seq, choice: choice % 2 ? "continue" : "stop", by: ann }];
   const asked = openApproval(state)?.asked;
   if (!asked) return [(choice % 4 ? aChoice(choice, log) : null) ?? message(`next${log.length}`)];
   return [decidedAs(asked, (["approved", "denied", "expired", "superseded"] as const)[choice % 4] ?? "denied")];
@@ -132,7 +134,7 @@ function perform(todo: Todo, { choice, log, state, id }: At): NewEntry[] {
     case "judge":
       return todo.calls.map(({ call }, i) => {
         const verdict = (["auto", "ask", "deny"] as const)[(choice + i) % 3] ?? "ask";
-        return { type: "judged", call: call.id, verdict, reasons: [], rule: "r", title: "ls" };
+        return { type: "judged", call: call.id, verdict, reasons: [], rule: "r", title: "ls", reads: choice % 2 === 0 };
       });
     case "ask-person":
       return [
@@ -154,19 +156,19 @@ function perform(todo: Todo, { choice, log, state, id }: At): NewEntry[] {
         },
       ];
     case "run":
-      return [
-        {
-          type: "run-started",
-          call: todo.call.call.id,
-          command: "ls",
-          cwd: "/w",
-          timeoutMs: 1,
-          sandbox: "s",
-          digest: "d",
-          grants: [],
-          host: "h",
-        },
-      ];
+      return todo.calls.map(({ call }) => ({
+        type: "run-started",
+        call: call.id,
+        command: "ls",
+        cwd: "/w",
+        timeoutMs: 1,
+        sandbox: "s",
+        digest: "d",
+        grants: [],
+        host: "h",
+      }));
+    case "pause":
+      return [{ type: "paused", text: todo.why, approvers: [] }];
     case "interrupt":
       return [ended(todo.call.call.id, (["exited", "timeout", "cancelled", "flood"] as const)[choice % 8] ?? "interrupted")];
     case "refuse":
