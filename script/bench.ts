@@ -1,10 +1,12 @@
 import { fork } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { BENCHES } from "../test/bench/all.ts";
-import type { Bench, Figure } from "../test/bench/figure.ts";
+import { type Bench, type Figure, sized } from "../test/bench/figure.ts";
 import { document, good, type Outcome, textTable } from "../test/bench/report.ts";
 
 const MEASURE = "--measure";
+/** One round and small numbers: to see that the benches work, not what they say. */
+const QUICKLY = "--quick";
 
 /** Runs one bench in a process of its own. */
 function measure(bench: Bench): Promise<Outcome> {
@@ -20,7 +22,7 @@ function measure(bench: Bench): Promise<Outcome> {
 async function measured({ run, rounds }: Bench): Promise<Pick<Outcome, "figures" | "failure">> {
   let figures: Figure[] = [];
   try {
-    figures = await run(rounds);
+    figures = await run(sized(rounds, 1));
     return { figures, failure: null };
   } catch (thrown) {
     console.error(thrown);
@@ -28,7 +30,12 @@ async function measured({ run, rounds }: Bench): Promise<Pick<Outcome, "figures"
   }
 }
 
-async function main(args: string[]): Promise<number> {
+async function main([...args]: string[]): Promise<number> {
+  const quick = args.indexOf(QUICKLY);
+  if (quick >= 0) {
+    args.splice(quick, 1);
+    process.env["BENCH_QUICK"] = "yes";
+  }
   if (args.includes("--list")) {
     for (const { name, what } of BENCHES) console.log(`${name}\n    ${what}`);
     return 0;
@@ -44,7 +51,7 @@ async function main(args: string[]): Promise<number> {
     outcomes.push(await measure(bench));
   }
   console.log(textTable(outcomes));
-  if (args.length === 0) {
+  if (args.length === 0 && quick < 0) {
     mkdirSync("docs", { recursive: true });
     writeFileSync("docs/performance.md", document(outcomes, new Date()));
   }

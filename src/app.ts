@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Access } from "./core/access.ts";
 import type { Entry } from "./core/entry.ts";
 import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/errors.ts";
+import { type Fetcher, fileFetcher } from "./core/files.ts";
 import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
 import { liveBoard } from "./core/live.ts";
 import type { Chat, Limiter, Queue, Trace } from "./core/ports.ts";
@@ -83,7 +84,14 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
     await gateway?.endHearing();
     await queue.close(config.graceMs);
     end.abort();
-    await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.limiter.close(), watch.close(), sweeping]);
+    await Promise.all([
+      opened?.sandbox.close(),
+      claims?.close(),
+      gateway?.limiter.close(),
+      gateway?.files.close(),
+      watch.close(),
+      sweeping,
+    ]);
     await log.close();
   };
   try {
@@ -102,7 +110,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
 }
 
 export function accessOf(config: Config): Access {
-  return { users: config.users, approvers: config.approvers, workspaces: config.workspaces };
+  return { users: config.users, approvers: config.approvers, workspaces: config.workspaces, models: config.models.open };
 }
 
 /** Throws NotStarted when another host has one of the workspaces. */
@@ -138,11 +146,13 @@ async function startWorker(config: Config, opened: OpenSandbox, claims: Claims, 
 interface Gateway {
   chats: Chat[];
   limiter: Limiter & { close(): Promise<void> };
+  files: Fetcher;
   /** Twice is once. Never rejects. */
   endHearing(): Promise<void>;
 }
 
-async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<Gateway> {
+async function openGateway(config: Config, deps: IntakeDeps): Promise<Gateway> {
+  const { log, trace } = deps;
   const { redisLimiter } = await import("./redis/limiter.ts");
   const chats: Chat[] = [];
   const watch = [...new Set(config.workspaces.flatMap((w) => w.channels))];
@@ -165,7 +175,8 @@ async function openGateway(config: Config, { log, trace }: IntakeDeps): Promise<
     done.abort();
   }
   let ended: Promise<void> | null = null;
-  return { chats, limiter: redisLimiter({ url: config.redisUrl, trace }), endHearing: () => (ended ??= endHearing()) };
+  const limiter = redisLimiter({ url: config.redisUrl, trace });
+  return { chats, limiter, files: fileFetcher({ ...deps, chats }), endHearing: () => (ended ??= endHearing()) };
 }
 
 async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
@@ -187,6 +198,7 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
     chats: new Map(chats.map((chat) => [chat.platform, chat])),
     banner: config.sandbox === "none" ? NO_SANDBOX : null,
     redact,
+    fetch: gateway.files.look,
     now: (conversation: string, entries: Entry[]) => findNow(conversation, entries, { log, trace, newest }),
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
   };

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { delimiter, isAbsolute } from "node:path";
 import { HOUR, MEGABYTE, type Setting, SETTINGS, type Values } from "./config/settings.ts";
 import { clean, path, Refused } from "./config/values.ts";
+import { joinModels, type Models } from "./config/models.ts";
 import { joinWorkspaces, NO_FILE, readYaml, type Structure, type Workspace } from "./config/workspaces.ts";
 import { messageOf, NotStarted } from "./core/errors.ts";
 import type { StandingRule } from "./core/rules.ts";
 import { SHORTEST_SECRET } from "./core/redactor.ts";
+import type { Limits, Prices } from "./core/spending.ts";
 
 /** The only place that reads the environment and `deckhand.yaml`. */
 
@@ -13,11 +15,16 @@ export interface Config {
   slack: { botToken: string; appToken: string; apiUrl: string | null } | null;
   discord: { token: string; apiUrl: string | null } | null;
   model: { apiKey: string | null; baseUrl: string | null; model: string; api: "auto" | "chat" | "responses" };
+  /** That one first; with those of `deckhand.yaml`. */
+  models: Models;
   redisUrl: string;
   /** Where a channel has several, its default comes first. */
   workspaces: Workspace[];
   /** Those of `deckhand.yaml`; their examples hold. */
   rules: StandingRule[];
+  limits: Limits;
+  /** Those of `deckhand.yaml`, by model. */
+  prices: Prices;
   users: string[];
   approvers: string[];
   sandbox: "bwrap" | "none";
@@ -74,7 +81,9 @@ export function readConfig(
   };
   const list = joinWorkspaces(given, problems);
   const rules = structure.rules(list);
-  return problems.length > 0 ? { problems } : { config: frozen(build(values, list, rules, env)) };
+  const { limits, prices } = structure;
+  const models = joinModels(structure.models, values.OPENAI_MODEL);
+  return problems.length > 0 ? { problems } : { config: frozen({ ...build(values, list, env, models), rules, limits, prices }) };
 }
 
 /** The absolute folders of the PATH. */
@@ -82,7 +91,7 @@ export function searchPath(env: Env = process.env): string[] {
   return (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-function build(values: Values, list: Workspace[], rules: StandingRule[], env: Env): Config {
+function build(values: Values, list: Workspace[], env: Env, models: Models): Omit<Config, "rules" | "limits" | "prices"> {
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken } = values;
   return {
     slack: botToken && appToken ? { botToken, appToken, apiUrl: values.SLACK_API_URL } : null,
@@ -91,9 +100,9 @@ function build(values: Values, list: Workspace[], rules: StandingRule[], env: En
       ...{ apiKey: values.OPENAI_API_KEY, baseUrl: values.OPENAI_BASE_URL },
       ...{ model: values.OPENAI_MODEL, api: values.OPENAI_API },
     },
+    models,
     redisUrl: values.REDIS_URL,
     workspaces: list,
-    rules,
     users: values.DECKHAND_USERS ?? [],
     approvers: values.DECKHAND_APPROVERS ?? [],
     sandbox: values.DECKHAND_SANDBOX,
@@ -109,7 +118,7 @@ function build(values: Values, list: Workspace[], rules: StandingRule[], env: En
     killAt: values.DECKHAND_KILL_AT,
     path: searchPath(env),
     floodBytes: Math.round(values.DECKHAND_OUTPUT_MAX_MB * MEGABYTE),
-    secrets: secretsOf(values, list, env),
+    secrets: secretsOf(values, [...list.flatMap(({ credentials }) => Object.values(credentials).map(({ value }) => value)), ...keysOf(models)], env),
   };
 }
 
@@ -165,10 +174,13 @@ const SECRET_NAME =
   /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:^|_)(?:PASS|DSN)|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|SECRET)_?KEY)$/i;
 const NO_SECRET = /^(?:\/[\w.-]*\/.*|[a-z]{1,7})$/i;
 
-function secretsOf(values: Values, list: Workspace[], env: Env): string[] {
+function keysOf({ all }: Models): string[] {
+  return all.flatMap(({ apiKey }) => apiKey ?? []);
+}
+
+function secretsOf(values: Values, given: string[], env: Env): string[] {
   const { password } = new URL(values.REDIS_URL);
   const redis = password ? [values.REDIS_URL, password, decodeURIComponent(password)] : [];
-  const given = list.flatMap(({ credentials }) => Object.values(credentials).map(({ value }) => value));
   const own = [values.SLACK_BOT_TOKEN, values.SLACK_APP_TOKEN, values.DISCORD_TOKEN, values.OPENAI_API_KEY];
   const others = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) ? (clean(value) ?? []) : []));
   const all = [...own, ...redis, ...given, ...others.filter((value) => !NO_SECRET.test(value))];

@@ -14,6 +14,11 @@ export const LIMITS = {
   readsAtOnce: 4,
   /** Model and command time of one turn; waiting for a person does not count. */
   activePerTurn: 30 * minute,
+  /** Tokens of all requests of one turn, and of one thread. */
+  tokensPerTurn: 2_000_000,
+  tokensPerThread: 10_000_000,
+  /** How long the sums of one day are kept, and what each request was booked with. */
+  spentTime: 48 * hour,
 
   /** A command's time when the model asks for none, and the most it may ask for. */
   commandTime: 120 * second,
@@ -31,6 +36,9 @@ export const LIMITS = {
   /** The whole output is kept up to here, for the file in the thread. */
   outputFile: 1_000_000,
   outputFileTtl: 7 * 24 * hour,
+  /** What is read of a repository's AGENTS.md, and what the model is told of it, in bytes. */
+  notesRead: 16_000,
+  notesTold: 8_000,
   /** More than this is a flood: the command is ended. */
   outputFlood: 64_000_000,
   /** Characters of one line. */
@@ -125,6 +133,19 @@ export const LIMITS = {
   recentTime: 30 * 24 * hour,
   cardThrough: 5,
 
+  /** Files that come with one message, bytes of a text and of a picture, and of all pictures of a thread: the model gets them with
+   * each request. How long their bytes are kept, and how long one may take to be fetched. */
+  filesPerMessage: 5,
+  fileText: 1_000_000,
+  filePicture: 5_000_000,
+  filePictures: 20_000_000,
+  fileTtl: 7 * 24 * hour,
+  fileTime: 20 * second,
+  fileTries: 3,
+  /** Messages whose files are fetched at once, and when that is begun anew after a gateway that died. */
+  filesAtOnce: 4,
+  filesAgain: 20 * second,
+
   approvalTime: 24 * hour,
   /** How long a late click on an old card still gets its answer. */
   approvalMemory: 90 * 24 * hour,
@@ -146,8 +167,9 @@ export const LIMITS = {
   /** What an endpoint's refusal taught us holds so long (servers are updated), with so many characters of its words. */
   learnedTime: 30 * 24 * hour,
   learnedReason: 300,
-  /** Asking an endpoint for its list of models, and how long its answer holds. */
+  /** Asking an endpoint for its list of models; how long a request waits for that, and how long the answer holds. */
   modelList: 10 * second,
+  modelListWait: 500,
   modelListTime: 10 * minute,
 
   /** When Deckhand is stopped: how long running commands may go on, and how long what then was told to let go may take to end. */

@@ -1,4 +1,5 @@
 import type { Log } from "./core/log.ts";
+import { NOTHING, plus } from "./core/spending.ts";
 import { LIMITS } from "./limits.ts";
 import { type Conversation, isKept, isOver, later, oldest, type Store } from "./memory-store.ts";
 
@@ -47,6 +48,7 @@ type Notes =
   | "marked"
   | "once"
   | "lease"
+  | "spend"
   | "putBlob"
   | "getBlob";
 
@@ -84,6 +86,12 @@ export function notes(store: Store): Pick<Log, Notes> {
       if (isKept(store, key) && kept.get(key)?.value !== holder) return false;
       kept.set(key, { value: holder, until: clock.now() + ttlMs });
       return true;
+    },
+    async spend(day, request, spent) {
+      const all = store.spent.get(day) ?? new Map<string, typeof spent>();
+      const was = all.get(request)?.cost ?? null;
+      store.spent.set(day, all.set(request, { ...spent, cost: spent.cost ?? (was === null ? null : 0) }));
+      return [...all.values()].reduce(plus, NOTHING);
     },
     putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),
     getBlob: async (key) => (isKept(store, `blob:${key}`) ? (kept.get(`blob:${key}`)?.value as Uint8Array) : null),

@@ -1,6 +1,7 @@
 import type { Entry } from "./core/entry.ts";
 import type { Head, Live, PostState, WakeLock } from "./core/log.ts";
 import type { Clock } from "./core/ports.ts";
+import type { Spent } from "./core/spending.ts";
 import type { memoryRules } from "./memory-rules.ts";
 
 /** Locks of wakes that are over: who still holds one may not take a conversation over. Any other lock may. */
@@ -45,6 +46,8 @@ export interface Store {
   postsDue: Map<string, number>;
   listeners: Set<(conversation: string) => void>;
   lookers: Set<(live: Live) => void>;
+  /** What each request of a day took, by day and request. */
+  spent: Map<string, Map<string, Spent>>;
   rules: ReturnType<typeof memoryRules>;
 }
 

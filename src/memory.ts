@@ -18,6 +18,7 @@ export function memoryLog(clock: Clock): Log {
     postsDue: new Map(),
     listeners: new Set(),
     lookers: new Set(),
+    spent: new Map(),
     rules: memoryRules(),
   };
   return {

@@ -2,16 +2,18 @@ import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from "nod
 import { hostname } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Config } from "../config.ts";
+import { AGENTS } from "../core/context.ts";
 import type { Access } from "../core/access.ts";
 import { DeckhandError, NotStarted, messageOf } from "../core/errors.ts";
 import type { Hands } from "../core/hands.ts";
-import { liveEar } from "../core/live.ts";
+import { answerAfter, answerEar, liveEar } from "../core/live.ts";
 import type { Live, Log } from "../core/log.ts";
 import type { Learned, Tool, Trace } from "../core/ports.ts";
 import { PROMPTS, type Prompts } from "../core/prompt.ts";
 import { redactor } from "../core/redactor.ts";
 import type { Sandbox } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
+import { openModels } from "./models.ts";
 import { realpathOf, systemClock, systemIds } from "../system.ts";
 
 /** What a worker works with: the measured sandbox, the tools, the model. */
@@ -48,6 +50,8 @@ export async function openSandbox(config: Config, list: { name: string; path: st
     );
     if (report.ok) workspaces.set(name, { path: folder, badge: report.badge, credentials });
     else problems.push(...report.problems);
+    // Read ahead, on the side: the first request of a conversation does not wait for it.
+    if (report.ok) void sandbox.notes(folder, AGENTS);
   }
   if (problems.length === 0) return { sandbox, workspaces };
   await sandbox.close();
@@ -118,6 +122,7 @@ interface HandParts extends OpenSandbox {
   learned?: Learned;
   /** Left out: other processes are told. */
   live?: Hands["live"] | undefined;
+  writing?: Hands["writing"];
 }
 
 function tellLive(live: Live, { log, trace }: HandParts): void {
@@ -128,11 +133,11 @@ function tellLive(live: Live, { log, trace }: HandParts): void {
 }
 
 export async function buildHands(parts: HandParts): Promise<Hands> {
-  const { config, live, learned, ...rest } = parts;
+  const { config, live, writing, learned, ...rest } = parts;
   const { openaiModel } = await import("../model/openai.ts");
   return {
     ...rest,
-    model: openaiModel({ ...config.model, trace: parts.trace, ...(learned ? { learned } : {}) }),
+    ...openModels(config, (options) => openaiModel({ ...options, trace: parts.trace, ...(learned ? { learned } : {}) })),
     prompts: readPrompts(),
     tools: await loadTools(),
     clock: systemClock,
@@ -140,9 +145,14 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
     redact: redactor(config.secrets),
     posture: config.posture,
     rules: config.rules,
+    limits: config.limits,
+    prices: config.prices,
     realpath: realpathOf,
     host: hostname(),
     live: live ?? ((run) => liveEar((text) => tellLive({ ...run, text }, parts), systemClock)),
+    writing:
+      writing ??
+      (({ conversation, read }) => answerEar((told) => tellLive({ conversation, call: answerAfter(read), ...told }, parts), systemClock)),
     approvalMs: config.approvalMs,
     stopPollMs: LIMITS.stopPoll,
     retry: {

@@ -7,6 +7,7 @@ import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
 import type { Fact } from "../core/ports.ts";
+import { countsMoney, limitsLine, priceLine } from "../core/spending.ts";
 import { logTrace } from "../system.ts";
 import { interruption } from "./keyboard.ts";
 
@@ -130,9 +131,23 @@ function configChecks(config: Config, live: string | null): Check[] {
         return { fine: [await modelHealth(config.model), ...knownOf(config.model, await learnedOf(config))].join("; ") };
       },
     },
+    limitsCheck(config),
     accessCheck(config),
     ...chatChecks(config, live),
   ];
+}
+
+/** A limit in money holds nothing back while the price is not known. */
+function limitsCheck({ limits, prices, model }: Config): Check {
+  return {
+    name: "limits",
+    async look() {
+      const { nameOfModel } = await import("../model/endpoint.ts");
+      const price = priceLine(nameOfModel(model), prices);
+      if (price === null && countsMoney(limits)) return { wrong: [new DeckhandError("PRICE_UNKNOWN", model.model).line()] };
+      return { fine: `${limitsLine(limits)}; price of ${model.model}: ${price ?? "unknown"}` };
+    },
+  };
 }
 
 /** What the model's endpoint taught the workers; nothing while Redis does not answer, which is told above. */

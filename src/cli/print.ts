@@ -18,11 +18,11 @@ export function seeMore(text: string, seen: Seen = { gaps: false, end: "" }): Se
   return { gaps: seen.gaps || text.includes(SKIPPED), end: (seen.end + text).slice(-LIMITS.liveBytes) };
 }
 
-/** One entry as a person at a terminal reads it; empty for entries that say nothing new. `seen`: what was shown of this run. */
-export function printEntry(entry: Entry, seen?: Seen): string {
+/** One entry as a person at a terminal reads it; empty for entries that say nothing new. `seen`: what was shown of this run; `written`: its words were shown. */
+export function printEntry(entry: Entry, seen?: Seen, written = false): string {
   switch (entry.type) {
     case "model":
-      return entry.calls.length > 0 && entry.text ? visible(entry.text) : "";
+      return [insteadLine(entry), entry.calls.length > 0 && !written ? visible(entry.text) : ""].filter(Boolean).join("\n");
     case "judged":
       return entry.verdict === "deny" ? `$ ${visible(entry.title)}` : "";
     case "approval-asked":
@@ -34,17 +34,23 @@ export function printEntry(entry: Entry, seen?: Seen): string {
       ].join("\n");
     case "approval-decided":
       return `  ${decisionLine(entry)}`;
+    case "paused":
+      return `? ${visible(entry.text)}`;
     case "run-started":
       return `$ ${aligned(entry.command)}`;
     case "run-ended":
       return printRun(entry, seen);
     case "final":
-      return `\n${visible(entry.text)}${entry.cut ? "\n(output cut: the model reached its limit of length)" : ""}`;
+      return `${written ? "" : `\n${visible(entry.text)}`}${entry.cut ? "\n(output cut: the model reached its limit of length)" : ""}`;
     case "failed":
       return `\n${visible(entry.text)}`;
     default:
       return "";
   }
+}
+
+function insteadLine({ instead, model }: Entry<"model">): string {
+  return instead === undefined ? "" : visible(`  [${instead}. Another model answered: ${model}]`);
 }
 
 function printRun(entry: Entry<"run-ended">, seen?: Seen): string {

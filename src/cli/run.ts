@@ -17,12 +17,13 @@ import { logTrace, systemClock, systemIds } from "../system.ts";
 import { folderAt, oneOf } from "./cli.ts";
 import { askAt, interruption } from "./keyboard.ts";
 import { printEntry, seeMore, type Seen } from "./print.ts";
+import { Written } from "./written.ts";
 
 const YOU: Person = { key: "terminal:you", name: "you", kind: "member", roles: [] };
 
-function accessTo(workspace: string): Access {
+function accessTo(workspace: string, models: string[]): Access {
   const workspaces = [{ name: workspace, channels: [], users: null, approvers: null }];
-  return { users: [YOU.key], approvers: [YOU.key], workspaces };
+  return { users: [YOU.key], approvers: [YOU.key], workspaces, models };
 }
 
 /** What ends so soon after its first output is shown when it has ended. */
@@ -55,11 +56,12 @@ export async function runCommand(args: string[]): Promise<number> {
   const sandbox = await openSandbox(config, [{ name, path }]);
   try {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
-    const run = new TerminalRun(log, values.json, redactor(config.secrets));
-    // Where the output goes to a file or a program, each command's comes once and whole.
-    const live = process.stdout.isTTY && !values.json ? run.watch : undefined;
-    const parts = { config, log, trace, access: accessTo(name), ...sandbox };
-    const hands = await buildHands({ ...parts, appended: () => run.show(), live });
+    // Where the output goes to a file or a program, each command's and each answer comes once and whole.
+    const isLive = process.stdout.isTTY && !values.json;
+    const run = new TerminalRun(log, values.json, redactor(config.secrets), isLive);
+    const live = isLive ? run.watch : undefined;
+    const parts = { config, log, trace, access: accessTo(name, config.models.open), ...sandbox };
+    const hands = await buildHands({ ...parts, appended: () => run.show(), live, writing: run.written.ear });
     try {
       return await run.converse(task, approve, hands, signal);
     } finally {
@@ -79,11 +81,13 @@ class TerminalRun {
   private showing: Promise<void> = Promise.resolve();
   /** By call: what was shown of it while it ran. */
   private readonly seen = new Map<string, Seen>();
+  readonly written: Written;
 
-  constructor(log: Hands["log"], json: boolean, redact: Redact) {
+  constructor(log: Hands["log"], json: boolean, redact: Redact, isLive: boolean) {
     this.log = log;
     this.json = json;
     this.redact = redact;
+    this.written = new Written({ put: (text) => this.put(text), tell: (line) => this.tell(line, isLive), live: isLive });
     this.thread = { platform: "terminal", key: `terminal:${systemIds.call()}`, channel: "terminal:run" };
   }
 
@@ -100,14 +104,21 @@ class TerminalRun {
     for (;;) {
       await turn({ conversation: this.thread.key, lock: { key: "", token: "" }, signal }, hands);
       this.show();
+      this.written.endLine();
       await this.showing;
       if (signal.aborted) return 130;
       const entries = await this.log.read(this.thread.key, 0);
-      const asked = openApproval(fold(entries))?.asked;
-      if (!asked) return exitCode(entries.at(-1));
-      const press = await decide(approve, signal);
-      if (signal.aborted) return 130;
-      await intake({ ...arrival(), kind: "press", approval: asked.approval, ...press }, deps);
+      const state = fold(entries);
+      const asked = openApproval(state)?.asked;
+      if (asked) {
+        const press = await decide(approve, signal);
+        if (signal.aborted) return 130;
+        await intake({ ...arrival(), kind: "press", approval: asked.approval, ...press }, deps);
+      } else if (state.paused) {
+        const choice = (await goesOn(signal)) ? "continue" : "stop";
+        if (signal.aborted) return 130;
+        await intake({ ...arrival(), kind: "choice", choice, of: state.paused.seq }, deps);
+      } else return exitCode(entries.at(-1));
     }
   }
 
@@ -118,10 +129,20 @@ class TerminalRun {
         this.shown = entry.seq;
         const shown = redacted(entry, this.redact);
         const seen = entry.type === "run-ended" ? this.seen.get(entry.call) : undefined;
-        const text = this.json ? JSON.stringify(shown) : printEntry(shown, seen);
+        const text = this.json ? JSON.stringify(shown) : printEntry(shown, seen, this.written.has(shown));
         if (text) process.stdout.write(`${text}\n`);
       }
     });
+  }
+
+  private put(text: string): void {
+    this.showing = this.showing.then(() => void process.stdout.write(text));
+  }
+
+  /** What is no part of the work goes where it disturbs no program that reads the output. */
+  private tell(line: string, isLive: boolean): void {
+    if (isLive) this.put(`${line}\n`);
+    else process.stderr.write(`${line.trim()}\n`);
   }
 
   /** Prints a command's output as it comes. What ends at once is left to `show`, which has it whole. */
@@ -130,7 +151,7 @@ class TerminalRun {
     const print = (text: string): void => {
       const seen = this.seen.get(call);
       this.seen.set(call, seeMore(text, seen));
-      this.showing = this.showing.then(() => void process.stdout.write(visible(text)));
+      this.put(visible(text));
     };
     const begin = (): void => {
       if (early) print(early);
@@ -152,6 +173,15 @@ function exitCode(last: Entry | undefined): number {
   return last?.type === "final" && last.reason === "answer" ? 0 : 1;
 }
 
+/** Whether the work goes on after a limit: only somebody at the keyboard can say so. */
+async function goesOn(signal: AbortSignal): Promise<boolean> {
+  return process.stdin.isTTY && isYes(await askAt(process.stderr, "Go on? [y/N] ", signal));
+}
+
+function isYes(answer: string | null): boolean {
+  return /^\s*y(es)?\s*$/i.test(answer ?? "");
+}
+
 async function decide(approve: Approve, signal: AbortSignal): Promise<{ action: "approve" | "deny"; reason?: string }> {
   if (approve === "auto") return { action: "approve" };
   if (approve === "never") return { action: "deny", reason: "approvals are switched off for this run" };
@@ -160,5 +190,5 @@ async function decide(approve: Approve, signal: AbortSignal): Promise<{ action: 
     return { action: "deny", reason: "nobody is at the keyboard to approve it" };
   }
   const answer = await askAt(process.stderr, "Run it? [y/N] ", signal);
-  return { action: /^\s*y(es)?\s*$/i.test(answer ?? "") ? "approve" : "deny" };
+  return { action: isYes(answer) ? "approve" : "deny" };
 }

@@ -2,8 +2,11 @@ import { sep } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
+import type { Limits, Prices } from "../core/spending.ts";
 import type { StandingRule } from "../core/rules.ts";
+import { BUDGETS, limitsOf, PRICES, pricesOf } from "./budgets.ts";
 import { CREDENTIALS, type Credential, HOSTS, PATHS, readCredentials, type Variables } from "./extras.ts";
+import { MODEL_NAME, MODELS, type Models, readModels } from "./models.ts";
 import { readRules, RULES } from "./rules.ts";
 import { CHANNEL, PERSON, SAY, WORKSPACE, workspacePath } from "./values.ts";
 
@@ -42,19 +45,29 @@ const FILE = z.strictObject({
         read: PATHS.optional(),
         network: HOSTS.optional(),
         credentials: CREDENTIALS.optional(),
+        model: MODEL_NAME.optional(),
       }),
     )
     .optional(),
+  channels: z.record(z.string().regex(CHANNEL, SAY.channel), z.strictObject({ model: MODEL_NAME })).optional(),
+  models: MODELS.optional(),
+  fallback: MODEL_NAME.optional(),
   rules: RULES.optional(),
+  limits: BUDGETS.optional(),
+  prices: PRICES.optional(),
 });
 
 /** What `deckhand.yaml` says. Its rules are tried where they hold, once all workspaces are known. */
 export interface Structure {
   workspaces: Workspace[];
   rules(all: Workspace[]): StandingRule[];
+  limits: Limits;
+  prices: Prices;
+  models: Omit<Models, "open">;
 }
 
-export const NO_FILE: Structure = { workspaces: [], rules: () => [] };
+const NO_MODELS = { all: [], workspaces: {}, channels: {}, fallback: null };
+export const NO_FILE: Structure = { workspaces: [], rules: () => [], limits: limitsOf(), prices: pricesOf(), models: NO_MODELS };
 
 /** `deckhand.yaml`, with the secrets that it names; what is wrong with it goes to `problems`, with line and column. */
 export function readYaml(file: string, text: string, variables: Variables, problems: string[]): Structure {
@@ -80,7 +93,22 @@ export function readYaml(file: string, text: string, variables: Variables, probl
     network: w.network ?? [],
     credentials: readCredentials(w.credentials ?? {}, variables, (problem) => report(["workspaces", name, "credentials"], problem)),
   }));
-  return { workspaces, rules: (all) => readRules(checked?.data?.rules ?? [], all, report) };
+  return {
+    workspaces,
+    rules: (all) => readRules(checked?.data?.rules ?? [], all, report),
+    limits: limitsOf(checked?.data?.limits),
+    prices: pricesOf(checked?.data?.prices),
+    models: {
+      all: readModels(checked?.data?.models ?? {}, variables, (name, problem) => report(["models", name], problem)),
+      workspaces: modelsIn(checked?.data?.workspaces),
+      channels: modelsIn(checked?.data?.channels),
+      fallback: checked?.data?.fallback ?? null,
+    },
+  };
+}
+
+function modelsIn(places: Record<string, { model?: string | undefined }> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(places).flatMap(([name, { model }]) => (model === undefined ? [] : [[name, model]])));
 }
 
 /** Where the innermost part of a path begins that is there; what is missing stands in what should have it. */

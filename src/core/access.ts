@@ -14,6 +14,8 @@ export interface Access {
   users: string[];
   approvers: string[];
   workspaces: AccessWorkspace[];
+  /** Names of the models that people may choose; none when left out. */
+  models?: string[];
 }
 
 /** `slack:U1` names one person, `discord:role:7` a role, `slack:*` every full member of the platform. */
@@ -63,6 +65,23 @@ export function pickWorkspace(access: Access, channel: string, text: string): Pi
   const [first] = here;
   if (!first) return { problem: "No workspace is set up for this channel. Whoever runs Deckhand can add one in DECKHAND_CHANNELS." };
   return { workspace: first, text };
+}
+
+export type Chosen = { use?: string; text: string } | { problem: string };
+
+/**
+ * `use MODEL` as a whole message or at its beginning chooses a model; the rest are the words. A word that is no model is
+ * prose ("use tabs, not spaces"), unless it stands alone or a colon says that it is meant.
+ */
+export function pickModel({ models = [] }: Access, text: string): Chosen {
+  const match = /^\s*use\s+(\S+)([\s\S]*)$/i.exec(text);
+  if (models.length < 2 || !match) return { text };
+  const [, word = "", rest = ""] = match;
+  const name = word.replace(/[:,]$/, "");
+  const use = [word, name].flatMap((each) => models.find((model) => model.toLowerCase() === each.toLowerCase()) ?? [])[0];
+  if (use !== undefined) return { use, text: rest.trim() };
+  if (rest.trim() !== "" && !word.endsWith(":")) return { text };
+  return { problem: `There is no model "${name}" to choose here. You can use: ${models.join(", ")}.` };
 }
 
 function find(access: Access, workspace: string): AccessWorkspace | undefined {

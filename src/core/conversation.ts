@@ -1,8 +1,6 @@
 import { remembering, signatureOf } from "./repeats.ts";
-import { plus, type Spent } from "./spending.ts";
+import { type DaySpent, NOTHING, plus, type Spent, spentBy } from "./spending.ts";
 import { type Call, type Entry, type Person, isEntry } from "./entry.ts";
-
-const NOTHING: Spent = { tokens: 0, cost: null };
 
 /** One call of a step and everything that has happened to it. */
 export interface CallState {
@@ -52,8 +50,16 @@ export interface State {
   parked: Entry<"failed"> | null;
   /** A limit was reached: somebody who may approve has to say whether the turn goes on. */
   paused: Entry<"paused"> | null;
+  /** Unanswered messages whose attached files no gateway has fetched yet. */
+  fetching: Entry<"message">[];
+  /** Fetched files that the model has not been told of. */
+  received: Entry<"received">[];
+  /** The model that somebody chose here, by its name; null: nobody has. */
+  model: string | null;
   /** What the whole conversation has taken. */
   spent: Spent;
+  /** What was taken of its thread, and of that day, when somebody last let the work go on: as much again may be from there. */
+  allowed: { thread: Spent; day: DaySpent | null };
 }
 
 export function emptyState(): State {
@@ -67,7 +73,11 @@ export function emptyState(): State {
     stop: null,
     parked: null,
     paused: null,
+    model: null,
+    fetching: [],
+    received: [],
     spent: NOTHING,
+    allowed: { thread: NOTHING, day: null },
   };
 }
 
@@ -84,6 +94,7 @@ function advance(state: State, entry: Entry): void {
       state.opened = entry;
       return;
     case "message":
+      state.model = entry.use ?? state.model;
       if (entry.to === "bot") hear(state, entry);
       return;
     case "edited":
@@ -111,8 +122,13 @@ function advance(state: State, entry: Entry): void {
     case "choice":
       if (entry.of === state.paused?.seq) goOn(state, entry);
       return;
-    case "compacted":
+    case "received":
+      receive(state, entry);
+      return;
     case "brief":
+      if (entry.about === "files") state.received = state.received.filter(({ of }) => of !== entry.parent);
+      return;
+    case "compacted":
       return;
     default:
       happenedToCall(state, entry);
@@ -121,6 +137,7 @@ function advance(state: State, entry: Entry): void {
 
 function hear(state: State, message: Entry<"message">): void {
   state.unanswered.push(message);
+  if (message.files && message.files.length > 0) state.fetching.push(message);
   if (message.pressed?.choice === "again") state.again.push(message);
   state.turn ??= openTurn(message);
 }
@@ -139,11 +156,22 @@ function openTurn(message: Entry<"message">): Turn {
   };
 }
 
+/** What comes after its message was taken back or answered is left alone. */
+function receive(state: State, entry: Entry<"received">): void {
+  const waiting = state.fetching.filter(({ seq }) => seq !== entry.of);
+  if (waiting.length < state.fetching.length) state.received.push(entry);
+  state.fetching = waiting;
+}
+
 /** A message that no answer has read is as if it had not been; the turn is then the next person's. */
 function takeBack(state: State, removed: Entry<"removed">): void {
   state.unanswered = state.unanswered.filter((m) => m.event !== removed.event || isRead(state, m));
+  state.fetching = state.fetching.filter((m) => m.event !== removed.event);
+  state.received = state.received.filter(({ of }) => of !== removed.parent);
   const waiting = state.unanswered[0];
-  if (state.step === null && state.turn?.first !== waiting?.seq) state.turn = waiting ? openTurn(waiting) : null;
+  if (state.step !== null || state.turn?.first === waiting?.seq) return;
+  state.turn = waiting ? openTurn(waiting) : null;
+  state.paused = null;
 }
 
 function isRead(state: State, message: Entry<"message">): boolean {
@@ -152,8 +180,7 @@ function isRead(state: State, message: Entry<"message">): boolean {
 
 function answerOfModel(state: State, entry: Entry<"model">): void {
   state.again = state.again.filter((m) => m.seq !== entry.again);
-  const spent = { tokens: (entry.usage.prompt ?? 0) + (entry.usage.completion ?? 0), cost: entry.cost ?? null };
-  if (entry.again === undefined) state.spent = plus(state.spent, spent);
+  spend(state, entry);
   // What it answers was removed while it thought: nobody waits for it, and nothing of it runs.
   if (!state.turn || state.turn.first > entry.read) return;
   state.step = { entry, calls: entry.calls.map((call) => ({ call })) };
@@ -162,7 +189,12 @@ function answerOfModel(state: State, entry: Entry<"model">): void {
   state.turn.steps += 1;
   state.turn.calls += entry.calls.length;
   state.turn.activeMs += entry.ms;
-  state.turn.spent = plus(state.turn.spent, spent);
+}
+
+function spend(state: State, entry: Entry<"model" | "compacted">): void {
+  const spent = spentBy(entry);
+  state.spent = plus(state.spent, spent);
+  if (state.turn) state.turn.spent = plus(state.turn.spent, spent);
 }
 
 function happenedToCall(state: State, entry: Entry<"judged" | "approval-asked" | "approval-decided" | "run-started" | "run-ended">): void {
@@ -188,6 +220,7 @@ function endCall(state: State, call: CallState, entry: Entry<"run-ended">): void
 function close(state: State, entry: Entry<"final" | "failed">): void {
   state.unanswered = state.unanswered.filter((m) => !entry.answers.includes(m.seq));
   state.again = state.again.filter((m) => !entry.answers.includes(m.seq));
+  state.fetching = state.fetching.filter((m) => !entry.answers.includes(m.seq));
   state.step = null;
   state.stop = null;
   state.paused = null;
@@ -196,12 +229,15 @@ function close(state: State, entry: Entry<"final" | "failed">): void {
   state.turn = waiting ? openTurn(waiting) : null;
 }
 
-/** Continue: the turn may take as much again. Stop: as if somebody had said so. */
+/** Continue: as much again of what was used up. Stop: as if somebody had said so. */
 function goOn(state: State, entry: Entry<"choice">): void {
+  const { limit } = state.paused ?? {};
   state.paused = null;
   if (!state.turn) return;
-  if (entry.choice === "continue") Object.assign(state.turn, { steps: 0, calls: 0, activeMs: 0, invalid: 0, recent: [], spent: NOTHING });
-  else state.stop = { ...entry, type: "stop", event: "", by: entry.by };
+  if (entry.choice !== "continue") state.stop = { ...entry, type: "stop", event: "", by: entry.by };
+  else if (limit === "thread") state.allowed.thread = state.spent;
+  else if (limit !== undefined) state.allowed.day = limit;
+  else Object.assign(state.turn, { steps: 0, calls: 0, activeMs: 0, invalid: 0, recent: [], spent: NOTHING });
 }
 
 /** The call whose approval is open, if one is. */

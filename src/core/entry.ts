@@ -1,4 +1,5 @@
 import type { StandingRule } from "./rules.ts";
+import type { DaySpent } from "./spending.ts";
 
 /**
  * The lines of the append-only log. The log is the only truth: state, the model's messages, the posts in
@@ -46,6 +47,8 @@ export interface Output {
   text: string;
   bytes: number;
   omitted: number;
+  /** Where the conversation's commands find all of it, as far as it was kept, when the model gets less. */
+  file?: string;
   /** Key of the whole output (capped) while it is kept; see `Log.putBlob`. */
   blob?: string;
 }
@@ -78,9 +81,9 @@ interface Bodies {
   /**
    * A person's words. `to: "bot"` asks for an answer; `to: "thread"` is kept as context for the next turn.
    * `event` is the platform's message id. `pressed`: said with a button on the interrupted run that ended in entry `of`:
-   * look how far it came, or run the same command once more, as a new call.
+   * look how far it came, or run the same command once more, as a new call. `use`: from now on this model is asked here.
    */
-  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[]; pressed?: Pressed };
+  message: { event: string; by: Person; text: string; to: "bot" | "thread"; files?: MessageFile[]; pressed?: Pressed; use?: string };
   /** The person changed or removed a message (`parent` = its seq). */
   edited: { event: string; text: string };
   removed: { event: string };
@@ -99,9 +102,13 @@ interface Bodies {
     model: string;
     ms: number;
     tries: number;
+    /** The spare model's, and why the first was given up. */
+    instead?: string;
     reasoning?: string;
     /** What it cost, in millionths of a US dollar; absent when that is not known. */
     cost?: number;
+    /** About how many tokens the request had, where the endpoint does not count them. */
+    estimated?: number;
     /** Which model was asked, and where, and what it needs back with this message; see `ModelAnswer`. */
     by?: string;
     echo?: Record<string, unknown>[];
@@ -177,15 +184,33 @@ interface Bodies {
   stop: { event: string; by: Person };
   /** The turn's answer. `answers` lists the seqs of the messages that it closes. */
   final: { text: string; answers: number[]; reason: "answer" | "stopped" | "limit"; cut?: boolean };
-  /** A limit was reached. The turn goes on when somebody of `approvers` says so; see `choice`. */
-  paused: { text: string; approvers: string[] };
+  /**
+   * A limit was reached. The turn goes on when somebody of `approvers` says so; see `choice`. `limit`: not one of the turn's
+   * own, but the thread's, or that of a day, with what all conversations had taken of it by then.
+   */
+  paused: { text: string; approvers: string[]; limit?: "thread" | DaySpent };
   /**
    * To make room for the model: of each output up to entry `upto` it gets only `outputs` bytes, and with a `summary` what
-   * happened up to there is represented by that. `tokens` of `window` were taken before.
+   * happened up to there is represented by that; of each message of people at most `words` bytes. `tokens` of `window` were
+   * taken before; `overflow`: the endpoint had refused them. `cost`: of asking for the summary.
    */
-  compacted: { upto: number; outputs: number; summary?: string; tokens: number; window: number };
-  /** What the model is told beside people's words: the repository's own notes, what became of attached files. */
-  brief: { about: "agents" | "files"; text: string };
+  compacted: {
+    upto: number;
+    outputs: number;
+    words?: number;
+    summary?: string;
+    tokens: number;
+    window: number;
+    overflow?: true;
+    cost?: number;
+  };
+  /**
+   * What the model is told beside people's words: the repository's own notes, what became of attached files (`parent`: the
+   * message; `pictures`: shown with it; `problem`: what the thread reads).
+   */
+  brief: { about: "agents" | "files"; text: string; pictures?: Picture[]; problem?: string };
+  /** What a gateway got of the files that came with the message in entry `of`, in their order. */
+  received: { of: number; files: ReceivedFile[] };
   /**
    * The turn ended without an answer; `text` is what the thread reads. `parked`: it ended its workers again and again;
    * nothing more is done in this conversation, and what was asked waits, until `retried`.
@@ -206,6 +231,15 @@ export interface MessageFile {
   type: string;
   bytes: number;
   url: string;
+}
+
+/** A file that was fetched, or why it was not; its bytes are kept for a while (see `Log.putBlob`). */
+export type ReceivedFile = { name: string; bytes: number } & ({ as: "text" | "picture"; type: string; blob: string } | { problem: string });
+
+export interface Picture {
+  name: string;
+  type: string;
+  blob: string;
 }
 
 export type EntryType = keyof Bodies;

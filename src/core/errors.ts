@@ -88,6 +88,10 @@ export const ERRORS = {
     "Put an ordinary file or folder in its place; what Git runs by itself could not be kept read-only otherwise.",
   ],
   TOOL_BROKEN: ["A tool cannot be used: {}", "Mend the file or take it away."],
+  PRICE_UNKNOWN: [
+    "There is a limit in money, but nobody knows what the model costs: {}",
+    "Add its price to `prices` in deckhand.yaml; until then that limit holds nothing back, and only those in tokens do.",
+  ],
   MODEL_AUTH: ["The model's service refuses our key (401)", "Set OPENAI_API_KEY to a valid key."],
   MODEL_FORBIDDEN: [
     "The model's service does not let this key use it (403): {}",
@@ -164,8 +168,10 @@ export class DeckhandError extends Error {
   readonly mend: string;
   /** Milliseconds after which trying again makes sense; undefined when it does not. */
   readonly retryAfterMs: number | undefined;
+  /** What the model wrote that its own service could not read. */
+  readonly said: string | undefined;
 
-  constructor(code: ErrorCode, detail = "", options: { cause?: unknown; retryAfterMs?: number } = {}) {
+  constructor(code: ErrorCode, detail = "", options: { cause?: unknown; retryAfterMs?: number; said?: string } = {}) {
     const what = ERRORS[code][0].replace("{}", () => detail);
     super(`${code}: ${what}`, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "DeckhandError";
@@ -173,6 +179,7 @@ export class DeckhandError extends Error {
     this.what = what;
     this.mend = ERRORS[code][1];
     this.retryAfterMs = options.retryAfterMs;
+    this.said = options.said;
   }
 
   /** One line for a chat or a terminal: what happened, what to do, the code. */

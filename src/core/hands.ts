@@ -1,11 +1,13 @@
 import type { Access } from "./access.ts";
-import type { LiveEar } from "./live.ts";
+import type { State } from "./conversation.ts";
+import type { AnswerEar, LiveEar } from "./live.ts";
 import type { Live, Log } from "./log.ts";
 import type { Clock, Ids, Model, Place, Tool, Trace } from "./ports.ts";
 import type { Prompts } from "./prompt.ts";
 import type { StandingRule } from "./rules.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Redact } from "./redactor.ts";
+import type { Limits, Prices } from "./spending.ts";
 
 /** A workspace as it stands. */
 export interface WorkspaceNow {
@@ -21,7 +23,10 @@ export interface WorkspaceNow {
 /** What a worker works with. Built once in `app.ts`. */
 export interface Hands {
   log: Log;
+  /** Who is asked: in general, in this conversation, and when that one is not there. */
   model: Model;
+  modelFor: (state: State) => Model;
+  spare: Model | null;
   prompts: Prompts;
   tools: Map<string, Tool>;
   sandbox: Sandbox;
@@ -38,11 +43,16 @@ export interface Hands {
   realpath: (path: string) => string | null;
   /** Name of this machine, kept with each run. */
   host: string;
+  limits: Limits;
+  /** Those of `deckhand.yaml`. */
+  prices: Prices;
   approvalMs: number;
   stopPollMs: number;
   retry: { tries: number; baseMs: number; maxMs: number; retryAfterMaxMs: number };
   /** Whoever looks on while this call runs; must not throw. */
   live: (run: Pick<Live, "conversation" | "call">) => LiveEar;
+  /** Whoever looks on while the answer to this request is written; must not throw. */
+  writing: (request: { conversation: string; read: number }) => AnswerEar;
   /** Rings for the poster; must not throw. */
   appended: (conversation: string) => void;
 }

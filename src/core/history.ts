@@ -1,29 +1,12 @@
-import { headAndTail, utf8 } from "./cut.ts";
 import { type Entry, isEntry } from "./entry.ts";
-import type { Message } from "./ports.ts";
+import type { Image, Message } from "./ports.ts";
 import { resultText } from "./prompt.ts";
 import { type Redact, redacted } from "./redactor.ts";
-
-/** Bytes that one token stands for: what commands print is denser than what people write. */
-const OUTPUT_BYTES = 2.2;
-const PROSE_BYTES = 3.5;
-/** What a message costs beside its words. */
-const FRAME = 8;
-
-/** Tokens of people's words that a summary does not replace, newest first; the very first words stay anyway. */
-const PEOPLE = 10_000;
+import { isLong, type Item, itemOf, lessOf, newestWords, outputBytes, shortened, tokensIn } from "./items.ts";
 
 const NO_RESULT = "Not known: the work was interrupted before this call had a result.";
 
 const PARKED = "(Note from Deckhand: this work ended its worker several times in a row. Look before you go on.)";
-
-/** One message, the entry that it comes from, and about how many tokens it has. */
-interface Item {
-  message: Message;
-  seq: number;
-  from: "system" | "person" | "note" | "model" | "result" | "summary";
-  tokens: number;
-}
 
 /** Words that wait for the next request: what they say is settled by then. */
 interface Waiting {
@@ -36,7 +19,9 @@ interface Waiting {
  * request extends the one before. The same entries give the same messages in every worker.
  */
 export class History {
-  #items: Item[];
+  #items: Item[] = [];
+  /** Of all items together. */
+  #tokens = 0;
   #waiting: Waiting[] = [];
   readonly #results = new Map<string, Item>();
   /** The call of each run that ended, by the seq of its end. */
@@ -46,12 +31,20 @@ export class History {
   readonly #edits = new Map<string, Entry<"edited">[]>();
   readonly #removed = new Map<string, number>();
   readonly #readUpTo = new Map<string, number>();
-  /** The tokens that the endpoint counted for the first so many messages. */
-  #measured: { messages: number; tokens: number } | null = null;
+  /** How much of people's words is told, where there was no room for more. */
+  readonly #less: { upto: number; bytes: number }[] = [];
+  /** By the key of their bytes, which stands in their place in the items. */
+  readonly #pictures = new Map<string, string | null>();
+  /** Messages of which a brief says what became of their files, and its seq. */
+  readonly #filed = new Map<number, number>();
+  /** What the endpoint counted for each of our tokens, in the newest request of which it said so. */
+  #factor = 1;
 
-  constructor(system: string, redact: Redact) {
+  /** `beside`: what goes along with every request, as text; its tokens count. */
+  constructor(system: string, redact: Redact, beside = "") {
     this.#redact = redact;
-    this.#items = [itemOf({ role: "system", content: redact(system) }, 0, "system")];
+    const first = itemOf({ role: "system", content: redact(system) }, 0, "system");
+    this.#push({ ...first, tokens: first.tokens + tokensIn(beside) });
   }
 
   add(entries: Entry[]): void {
@@ -60,34 +53,57 @@ export class History {
 
   /** The messages of a request that is made now. */
   messages(): Message[] {
-    return [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)].map((item) => item.message);
+    return [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)].map((item) => this.#withPictures(item.message));
   }
 
-  /** About how many tokens these messages have; `measured` when the endpoint has counted a part of them. */
-  tokens(): { tokens: number; measured: boolean } {
-    const items = [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)];
-    const all = sum(items);
-    if (!this.#measured) return { tokens: all, measured: false };
-    const counted = sum(items.slice(0, this.#measured.messages));
-    const factor = Math.min(2, Math.max(0.6, this.#measured.tokens / Math.max(1, counted)));
-    return { tokens: Math.ceil(all * factor), measured: true };
+  /** Pictures that a request of now shows and that were not given by `show`. */
+  unseen(): string[] {
+    const shown = [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)].flatMap(({ message }) => picturesOf(message));
+    return shown.map(({ data }) => data).filter((blob) => !this.#pictures.has(blob));
   }
 
-  /** Results of commands, oldest first: the entry of their step, and the tokens that each takes. */
-  results(): { seq: number; tokens: number }[] {
-    return this.#items.filter((item) => item.from === "result").map(({ seq, tokens }) => ({ seq, tokens }));
+  /** The bytes of a picture in base64; null when they are not kept any more. */
+  show(blob: string, data: string | null): void {
+    this.#pictures.set(blob, data);
   }
 
-  /** Steps and words that a summary could stand for, oldest first. */
-  steps(): { seq: number; tokens: number }[] {
-    const steps: { seq: number; tokens: number }[] = [];
-    for (const { seq, tokens, from } of this.#items) {
-      if (from === "system" || from === "summary") continue;
-      const last = steps.at(-1);
-      if (last?.seq === seq) last.tokens += tokens;
-      else steps.push({ seq, tokens });
+  /** About how many tokens a request of now has, and those of them that are the same in every request. */
+  tokens(): { tokens: number; fixed: number } {
+    const waiting = this.#settle(Number.POSITIVE_INFINITY).reduce((total, item) => total + item.tokens, 0);
+    return { tokens: this.#counted(this.#tokens + waiting), fixed: this.#counted(this.#items[0]?.tokens ?? 0) };
+  }
+
+  /**
+   * All that is not always the same, oldest first; what belongs to one step of the model stands together under the entry
+   * of that step. `words`: the tokens of people's words among them, `long`: how many of those could be shortened; `outputs`:
+   * the tokens of each result that could be.
+   */
+  steps(): Told[] {
+    const steps: Told[] = [];
+    for (const { seq, tokens, from, message } of [...this.#items.slice(1), ...this.#settle(Number.POSITIVE_INFINITY)]) {
+      if (from === "summary" || from === "brief") continue;
+      if (steps.at(-1)?.seq !== seq) steps.push({ seq, tokens: 0, words: 0, long: 0, outputs: [] });
+      const step = steps.at(-1) as Told;
+      step.tokens += this.#counted(tokens);
+      if (from === "person") step.words += this.#counted(tokens);
+      if (from === "person" && isLong(message)) step.long += 1;
+      if (from === "result" && isLong(message)) step.outputs.push(this.#counted(tokens));
     }
     return steps;
+  }
+
+  /** About so many bytes of output are so many tokens. */
+  bytesOf(tokens: number): number {
+    return outputBytes(tokens / this.#factor);
+  }
+
+  #counted(tokens: number): number {
+    return Math.ceil(tokens * this.#factor);
+  }
+
+  #push(...items: Item[]): void {
+    this.#items.push(...items);
+    for (const { tokens } of items) this.#tokens += tokens;
   }
 
   #take(entry: Entry): void {
@@ -107,16 +123,20 @@ export class History {
       isEntry(entry, "choice")
     ) {
       this.#waiting.push({ entry: redacted(entry, this.#redact) });
+      if (isEntry(entry, "brief") && entry.about === "files") this.#filed.set(entry.parent ?? 0, entry.seq);
+      // What the repository says comes before what people want.
+      if (isEntry(entry, "brief") && entry.about === "agents") this.#waiting.unshift(...this.#waiting.splice(-1));
     }
   }
 
   #answer(entry: Entry<"model">): void {
-    this.#items.push(...this.#settle(entry.read));
+    this.#push(...this.#settle(entry.read));
     for (const { entry: word } of this.#waiting) {
       if (isEntry(word, "message") && word.seq <= entry.read) this.#readUpTo.set(word.event, entry.read);
     }
     this.#waiting = this.#waiting.filter((each) => each.entry.seq > entry.read);
-    if (entry.usage.prompt !== null) this.#measured = { messages: this.#items.length, tokens: entry.usage.prompt };
+    // Servers that cut a request in silence count too little.
+    if (entry.usage.prompt !== null) this.#factor = Math.min(2, Math.max(0.6, entry.usage.prompt / this.#tokens));
     const hidden = redacted(entry, this.#redact);
     if (!hidden.text && hidden.calls.length === 0) return;
     const calls = hidden.calls.map((call, index) => {
@@ -126,28 +146,53 @@ export class History {
     });
     const reasoning = hidden.reasoning ? { reasoning: hidden.reasoning } : {};
     const own = { ...(entry.by ? { by: entry.by } : {}), ...(entry.echo ? { echo: entry.echo } : {}) };
-    this.#items.push(itemOf({ role: "assistant", content: hidden.text || null, calls, ...reasoning, ...own }, entry.seq, "model"));
+    this.#push(itemOf({ role: "assistant", content: hidden.text || null, calls, ...reasoning, ...own }, entry.seq, "model"));
     for (const { id } of calls) {
       const item = itemOf({ role: "tool", call: id, content: NO_RESULT }, entry.seq, "result");
       this.#results.set(id, item);
-      this.#items.push(item);
+      this.#push(item);
     }
   }
 
   #result(ended: Entry<"run-ended">): void {
     const item = this.#results.get(ended.call);
     this.#ended.set(ended.seq, ended.call);
-    if (item) replace(item, resultText(ended));
+    if (item)
+      this.#becomes(item, {
+        ...itemOf({ role: "tool", call: ended.call, content: resultText(ended) }, item.seq, "result"),
+        file: ended.output.file,
+      });
+  }
+
+  /** An item keeps its place; only results and what makes room change one. */
+  #becomes(item: Item, changed: Item): void {
+    const before = item.tokens;
+    Object.assign(item, changed);
+    this.#tokens += item.tokens - before;
   }
 
   /** The words of people and notes that a request which has read so far sends, in order. */
   #settle(read: number): Item[] {
     return this.#waiting.flatMap(({ entry }) => {
-      if (entry.seq > read) return [];
-      const text = this.#textOf(entry, read);
-      const from = isEntry(entry, "message") || isEntry(entry, "edited") || isEntry(entry, "brief") ? "person" : "note";
-      return text === null ? [] : [itemOf({ role: "user", content: text }, entry.seq, from)];
+      const text = entry.seq > read ? null : this.#textOf(entry, read);
+      if (text === null) return [];
+      const images = isEntry(entry, "brief") ? entry.pictures?.map(({ type, blob }) => ({ type, data: blob })) : undefined;
+      const item = itemOf({ role: "user", content: text, ...(images ? { images } : {}) }, entry.seq, fromOf(entry));
+      return [
+        this.#less.reduce((all, { upto, bytes }) => (entry.seq <= upto && item.from === "person" ? shortened(all, bytes) : all), item),
+      ];
     });
+  }
+
+  #withPictures(message: Message): Message {
+    const pictures = picturesOf(message);
+    if (pictures.length === 0 || message.role !== "user") return message;
+    const images = pictures.flatMap(({ type, data: blob }) => {
+      const data = this.#pictures.get(blob);
+      return data ? [{ type, data }] : [];
+    });
+    const gone = images.length < pictures.length ? "\n(A picture of these is not kept any more.)" : "";
+    return { role: "user", content: message.content + gone, ...(images.length > 0 ? { images } : {}) };
   }
 
   #textOf(entry: Waiting["entry"], read: number): string | null {
@@ -156,7 +201,8 @@ export class History {
     if (isEntry(entry, "choice")) return entry.choice === "leave" ? this.#left(entry) : null;
     if (isEntry(entry, "failed") && entry.parked) return PARKED;
     if (isEntry(entry, "failed")) return `(Note from Deckhand: the work stopped here. ${entry.text})`;
-    if (isEntry(entry, "message")) return this.#words(entry, read);
+    // To choose another model is nobody's business but Deckhand's.
+    if (isEntry(entry, "message")) return entry.use !== undefined && entry.to === "thread" ? null : this.#words(entry, read);
     // An edit of words that the model has not read is already in those words.
     const sent = this.#readUpTo.get(entry.event);
     return sent === undefined || entry.seq <= sent ? null : `(An earlier message was changed by its writer. It now says: ${entry.text})`;
@@ -171,61 +217,47 @@ export class History {
     if (removed !== undefined && removed <= read) return null;
     const edits = (this.#edits.get(entry.event) ?? []).filter((edit) => edit.seq <= read);
     const text = edits.at(-1)?.text ?? entry.text;
-    const files = (entry.files ?? []).map((f) => `\n(attached: ${f.name}, ${f.type}, ${f.bytes} bytes; not downloaded)`);
+    const filed = this.#filed.get(entry.seq);
+    const left = filed !== undefined && filed <= read ? "" : "; not downloaded";
+    const files = (entry.files ?? []).map((f) => `\n(attached: ${f.name}, ${f.type}, ${f.bytes} bytes${left})`);
     const to = entry.to === "thread" ? " (to the others in the thread, for your information)" : "";
     return `${entry.by.name}${to}: ${text}${files.join("")}`;
   }
 
-  #compact({ upto, outputs, summary }: Entry<"compacted">): void {
-    this.#measured = null;
+  #compact({ upto, outputs, words, summary, window }: Entry<"compacted">): void {
+    if (words !== undefined) this.#less.push({ upto, bytes: words });
     for (const item of this.#items) {
-      if (item.from === "result" && item.seq <= upto) shorten(item, outputs);
+      if (item.seq > upto) continue;
+      if (item.from === "result") this.#becomes(item, lessOf(item, outputs));
+      else if (item.from === "person" && words !== undefined) this.#becomes(item, shortened(item, words));
     }
     if (summary === undefined) return;
     const [system, ...rest] = this.#items as [Item, ...Item[]];
+    const briefs = rest.filter((item) => item.from === "brief");
     const people = rest.filter((item) => item.from === "person" && item.seq <= upto);
     const said = `(Note from Deckhand: this conversation grew long. What happened so far, in short:\n${summary}\nWhat people wrote stands above in their own words.)`;
     const told = itemOf({ role: "user", content: this.#redact(said) }, upto, "summary");
-    this.#items = [system, ...newest(people), told, ...rest.filter((item) => item.seq > upto)];
+    const kept = rest.filter((item) => item.from !== "brief" && item.seq > upto);
+    this.#items = [];
+    this.#tokens = 0;
+    this.#push(system, ...briefs, ...newestWords(people, window), told, ...kept);
   }
 }
 
-function itemOf(message: Message, seq: number, from: Item["from"]): Item {
-  return { message, seq, from, tokens: tokensOf(message) };
+function picturesOf(message: Message): Image[] {
+  return message.role === "user" ? (message.images ?? []) : [];
 }
 
-function tokensOf(message: Message): number {
-  const words = utf8(message.content ?? "");
-  if (message.role === "tool") return Math.ceil(words / OUTPUT_BYTES) + FRAME;
-  const calls = message.role === "assistant" ? utf8(JSON.stringify(message.calls)) / OUTPUT_BYTES : 0;
-  const reasoning = message.role === "assistant" ? utf8(message.reasoning ?? "") / PROSE_BYTES : 0;
-  return Math.ceil(words / PROSE_BYTES + calls + reasoning) + FRAME;
+function fromOf(entry: Waiting["entry"]): Item["from"] {
+  if (isEntry(entry, "brief") && entry.about === "agents") return "brief";
+  return isEntry(entry, "message") || isEntry(entry, "edited") || isEntry(entry, "brief") ? "person" : "note";
 }
 
-function sum(items: Item[]): number {
-  return items.reduce((total, item) => total + item.tokens, 0);
-}
-
-function replace(item: Item, content: string): void {
-  if (item.message.role !== "tool") return;
-  item.message = { ...item.message, content };
-  item.tokens = tokensOf(item.message);
-}
-
-/** At most so many bytes of a result; what it said at its end stays. */
-function shorten(item: Item, outputs: number): void {
-  const content = item.message.content ?? "";
-  const bytes = utf8(content);
-  if (bytes <= Math.max(outputs, 300)) return;
-  const rest = outputs > 0 ? `${headAndTail(content, outputs)}\n` : "";
-  replace(item, `${rest}[The output of this command (${bytes} bytes) was taken out to make room. Run it again if you need it.]`);
-}
-
-/** The first words, and of the others the newest, in the order in which they were said. */
-function newest(people: Item[]): Item[] {
-  const [first, ...others] = people;
-  if (!first) return [];
-  let room = PEOPLE - first.tokens;
-  const kept = others.reverse().filter((item) => (room -= item.tokens) >= 0);
-  return [first, ...kept.reverse()];
+/** What one step of the model, or one message, takes of a request, in tokens. */
+export interface Told {
+  seq: number;
+  tokens: number;
+  words: number;
+  long: number;
+  outputs: number[];
 }

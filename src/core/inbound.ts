@@ -21,8 +21,15 @@ export type PressAction = (typeof PRESS_ACTIONS)[number];
 export const PRESS_ACTIONS = ["approve", "deny", "always", "store"] as const;
 
 /** What can be done about an interrupted run. */
+export type RunChoice = (typeof RUN_CHOICES)[number];
+export const RUN_CHOICES = ["look", "again", "leave"] as const;
+
+/** What can be done when a limit is reached. */
+export type PauseChoice = (typeof PAUSE_CHOICES)[number];
+export const PAUSE_CHOICES = ["continue", "stop"] as const;
+
 export type Choice = (typeof CHOICES)[number];
-export const CHOICES = ["look", "again", "leave"] as const;
+export const CHOICES = [...RUN_CHOICES, ...PAUSE_CHOICES] as const;
 
 /** What can arrive from a platform. Every kind walks the same corridor through `core/intake.ts`. */
 export type Inbound =
@@ -39,7 +46,7 @@ export type Inbound =
   /** The platform vouches that the message is gone; `by` need not be its writer. */
   | (Arrival & { kind: "remove"; message: string })
   | (Arrival & { kind: "press"; action: PressAction; approval: string; reason?: string })
-  /** About the interrupted run that ended in entry `of` of the thread's log. */
+  /** About entry `of` of the thread's log: the end of an interrupted run, or a pause. */
   | (Arrival & { kind: "choice"; choice: Choice; of: number })
   | (Arrival & { kind: "stop" });
 

@@ -1,13 +1,15 @@
 import { LIMITS } from "../limits.ts";
-import { type Access, mayAsk, pickWorkspace, workspacesOf } from "./access.ts";
+import { type Access, type Chosen, mayAsk, pickModel, pickWorkspace, workspacesOf } from "./access.ts";
 import { pressRefusal } from "./approval.ts";
 import { checkpoint } from "./checkpoint.ts";
+import { choiceEvent, choicesIn, tooLateToChoose } from "./choice.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
-import { type Inbound, saysStop } from "./inbound.ts";
-import { choiceEvent, choicesIn, meaningOfChoice, tooLateToChoose } from "./interrupted.ts";
+import { type Inbound, PAUSE_CHOICES, saysStop } from "./inbound.ts";
+import { meaningOfChoice } from "./interrupted.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
+import { meaningOfPause } from "./pause.ts";
 import { meaningOf, type Press, tooLate } from "./press.ts";
 import type { Clock, Queue, Reply, Trace } from "./ports.ts";
 
@@ -98,7 +100,12 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
     deps.trace.warn("refused-full", { conversation: inbound.thread.key });
     return await refuse(inbound, FULL, deps);
   }
-  const { text } = words;
+  const chosen: Chosen = toBot ? pickModel(deps.access, words.text) : words;
+  if ("problem" in chosen) return await refuse(inbound, chosen.problem, deps);
+  const { use } = chosen;
+  // To choose a model and nothing else is no work.
+  const isTask = toBot && (use === undefined || chosen.text !== "" || (inbound.files ?? []).length > 0);
+  const text = isTask ? chosen.text : words.text;
   if (inbound.kind === "mention" && text.trim() === "" && !inbound.files?.length) {
     return await refuse(inbound, "Tell me what to do, in the same message as the mention.", deps);
   }
@@ -107,14 +114,15 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
     event: inbound.event,
     by: inbound.by,
     text,
-    to: toBot ? "bot" : "thread",
+    to: isTask ? "bot" : "thread",
     ...(inbound.files ? { files: inbound.files } : {}),
+    ...(use === undefined ? {} : { use }),
   };
   const { platform, key, channel } = inbound.thread;
   if (inbound.kind === "mention" && inbound.open && !(await deps.log.head(key))) await inbound.open();
   const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
-  await keep({ ...base(inbound, deps), opened, entry, wakes: toBot, ...(toBot ? { supersedes: inbound.by } : {}) }, workspace, deps);
-  return {};
+  await keep({ ...base(inbound, deps), opened, entry, wakes: isTask, ...(isTask ? { supersedes: inbound.by } : {}) }, workspace, deps);
+  return toBot && !isTask ? { whisper: `From the next request on, this thread uses ${use}.` } : {};
 }
 
 const FULL = new DeckhandError("REDIS_FULL", "there is no room for a new task").line();
@@ -218,7 +226,7 @@ async function choose(entry: NewEntry<"choice">, conversation: string, inbound: 
   return { whisper: "Nothing is stored and nothing runs yet: the request now shows the rule. Decide there." };
 }
 
-/** About an interrupted run the first press counts, whoever presses, and however late it comes. */
+/** About an interrupted run or a pause the first press counts, whoever presses, and however late it comes. */
 async function choosing(inbound: Extract<Inbound, { kind: "choice" }>, deps: IntakeDeps): Promise<Reply> {
   const { log, access } = deps;
   const conversation = inbound.thread.key;
@@ -226,7 +234,8 @@ async function choosing(inbound: Extract<Inbound, { kind: "choice" }>, deps: Int
   if (!head) return { whisper: "I do not know this command any more. Nothing was changed." };
   const { workspace } = head;
   if (!serves(access, head.channel, workspace)) return { whisper: notAnyMore(workspace) };
-  const meant = meaningOfChoice(inbound, await log.read(conversation, 0), { access, workspace });
+  const isPause = PAUSE_CHOICES.some((each) => each === inbound.choice);
+  const meant = (isPause ? meaningOfPause : meaningOfChoice)(inbound, await log.read(conversation, 0), { access, workspace });
   if ("whisper" in meant) return meant;
   if ("refused" in meant) {
     deps.trace.warn("press-refused", { conversation, person: inbound.by.key, choice: inbound.choice });
@@ -234,7 +243,7 @@ async function choosing(inbound: Extract<Inbound, { kind: "choice" }>, deps: Int
   }
   if (meant.entry.type === "message" && (await deps.isFull?.()) && !(await isAtWork(conversation, deps))) return { whisper: FULL };
   // It takes nothing back, not even of its own presser: a request that is open stays open.
-  const wakes = meant.entry.type === "message";
+  const wakes = isPause || meant.entry.type === "message";
   const kept = await keep({ ...base(inbound, deps), event: choiceEvent(inbound), entry: meant.entry, wakes }, workspace, deps);
   if (kept.kind === "appended") return { whisper: meant.heard };
   const first = choicesIn(await log.read(conversation, 0)).get(inbound.of);

@@ -1,52 +1,23 @@
 import { type Access, approversOf, mayAsk, mayPress } from "./access.ts";
-import { minuteOf, pressRefusal } from "./approval.ts";
+import { pressRefusal } from "./approval.ts";
+import { choiceEvent, type ChoicePress, choicesIn, type Chosen, chosenLine, LABELS, tooLateToChoose } from "./choice.ts";
 import { type Entry, type NewEntry, type Person, isEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
-import { type Choice, CHOICES, type Inbound } from "./inbound.ts";
+import { RUN_CHOICES, type RunChoice } from "./inbound.ts";
 import type { Hands } from "./hands.ts";
 import type { Ids } from "./ports.ts";
 import type { Block } from "./post.ts";
 import type { Session } from "./session.ts";
-import { visible } from "./visible.ts";
 
 /** What people do about a run of which nobody knows how far it came. */
 
-type ChoicePress = Extract<Inbound, { kind: "choice" }>;
-
-/** Who chose what, and when. */
-export interface Chosen {
-  of: number;
-  choice: Choice;
-  by: Person;
-  at: number;
-}
-
-const LABELS: Record<Choice, string> = { look: "Look", again: "Run again", leave: "Leave it" };
-const HEARD: Record<Choice, string> = {
+const HEARD: Record<RunChoice, string> = {
   look: "I look how far it came, and tell it in the thread.",
   again: "It goes in once more, as a new command.",
   leave: "It is left as it is.",
 };
 /** A longer command is named by its call: cut, it could mean anything, and a half of a secret would no longer be known. */
 const QUOTED = 1_000;
-
-/** A press on a button of an interrupted run; null for every other entry. */
-function chosenBy(entry: Entry): Chosen | null {
-  const { at } = entry;
-  if (isEntry(entry, "message") && entry.pressed) return { ...entry.pressed, by: entry.by, at };
-  const choice = isEntry(entry, "choice") && CHOICES.find((each) => each === entry.choice);
-  return choice ? { of: entry.of, choice, by: entry.by, at } : null;
-}
-
-/** The first choice about each interrupted run, by the seq of its end. */
-export function choicesIn(entries: Entry[]): Map<number, Chosen> {
-  const chosen = new Map<number, Chosen>();
-  for (const entry of entries) {
-    const found = chosenBy(entry);
-    if (found && !chosen.has(found.of)) chosen.set(found.of, found);
-  }
-  return chosen;
-}
 
 /** What is known of an interrupted run. */
 export function whatIsKnown(ended: Entry<"run-ended">): string {
@@ -57,8 +28,8 @@ export function whatIsKnown(ended: Entry<"run-ended">): string {
 
 /** The buttons below an interrupted run, or who chose what. */
 export function whatToDo(ended: Entry<"run-ended">, chosen: Chosen | undefined): Block {
-  if (chosen) return { kind: "note", text: `${visible(chosen.by.name)} chose: ${LABELS[chosen.choice]} · ${minuteOf(chosen.at)}` };
-  return { kind: "buttons", buttons: CHOICES.map((action) => ({ action, label: LABELS[action], value: String(ended.seq) })) };
+  if (chosen) return { kind: "note", text: chosenLine(chosen) };
+  return { kind: "buttons", buttons: RUN_CHOICES.map((action) => ({ action, label: LABELS[action], value: String(ended.seq) })) };
 }
 
 /** What a press means in this log: an entry to keep, or nothing but words for whoever pressed. */
@@ -67,10 +38,11 @@ export function meaningOfChoice(
   entries: Entry[],
   { access, workspace }: { access: Access; workspace: string },
 ): { entry: NewEntry<"message" | "choice">; heard: string } | { refused: string } | { whisper: string } {
-  const { of, choice, by } = press;
+  const { of, by } = press;
+  const choice = RUN_CHOICES.find((each) => each === press.choice);
   const ended = entries.filter((e) => isEntry(e, "run-ended")).find((e) => e.seq === of && e.how === "interrupted");
   const started = entries.filter((e) => isEntry(e, "run-started")).find((e) => e.call === ended?.call);
-  if (!ended || !started) return { whisper: "I do not know this command any more. Nothing was changed." };
+  if (!ended || !started || !choice) return { whisper: "I do not know this command any more. Nothing was changed." };
   const refused = choice === "again" ? mayNotRun(access, by, workspace) : mayNotAsk(access, by, workspace);
   if (refused !== null) return { refused };
   const chosen = choicesIn(entries).get(of);
@@ -83,18 +55,6 @@ export function meaningOfChoice(
       ? `Look how far the interrupted command came and tell me. Do not run it again: ${command}`
       : `Run the interrupted command once more: ${command}`;
   return { entry: { type: "message", event: choiceEvent(press), by, text, to: "bot", pressed: { of, choice } }, heard };
-}
-
-/** The same for everybody who presses: the first press wins. */
-export function choiceEvent({ thread, of }: ChoicePress): string {
-  return `choice:${thread.key}:${of}`;
-}
-
-/** The reply to a press can be lost on the way; then its own winner comes here. */
-export function tooLateToChoose({ by, choice }: ChoicePress, chosen: Chosen): string {
-  const label = LABELS[chosen.choice];
-  if (chosen.by.key === by.key && chosen.choice === choice) return `You have already chosen "${label}".`;
-  return `Already chosen by ${visible(chosen.by.name)}: ${label}. Your click changed nothing.`;
 }
 
 function mayNotRun(access: Access, by: Person, workspace: string): string | null {

@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { takeTail } from "./cut.ts";
 import { messageOf } from "./errors.ts";
-import type { Live, Log } from "./log.ts";
+import type { Live, Log, Wait } from "./log.ts";
 import type { Clock, Queue, Trace } from "./ports.ts";
 import type { Redact } from "./redactor.ts";
 
@@ -13,31 +13,67 @@ export interface LiveEar {
   end(): void;
 }
 
+/** Hears an answer of the model while it is written, in whole words. */
+export interface AnswerEar extends LiveEar {
+  /** What was heard counts for nothing: the model is asked again, now, or when this says. */
+  again(wait?: Wait): void;
+}
+
+/** What stands in the place of a call's id in what is told of the answer to a request that has read up to this entry. */
+export function answerAfter(read: number): string {
+  return `answer:${read}`;
+}
+
+/** Up to where that request has read; null when it is a call. */
+export function readOf(call: string): number | null {
+  return call.startsWith("answer:") ? Number(call.slice(7)) : null;
+}
+
+/** A wait as people read it. */
+export function waitText({ why, at }: Wait): string {
+  return `${why}; asking again at ${new Date(at).toISOString().slice(11, 19)} UTC.`;
+}
+
 /**
  * Tells the newest lines of a command to whoever looks on: not at all when it ends soon, then at most once in
  * LIMITS.liveTell while something comes, and at most LIMITS.liveBytes. Waits for nobody.
  */
 export function liveEar(tell: (text: string) => void, clock: Clock): LiveEar {
+  const { hear, end } = answerEar(({ text }) => tell(text), clock);
+  return { hear, end };
+}
+
+/** The same of an answer of the model; that the service asks us to wait is told at once. */
+export function answerEar(tell: (told: Pick<Live, "text" | "wait">) => void, clock: Clock): AnswerEar {
   const over = new AbortController();
   let newest = "";
   let pause: number = LIMITS.liveFrom;
   let waits = false;
+  /** Whether anything of this is seen. */
+  let isTold = false;
 
   async function tellLater(): Promise<void> {
+    if (waits || over.signal.aborted) return;
+    waits = true;
     await clock.sleep(pause, over.signal);
     waits = false;
     if (over.signal.aborted) return;
     pause = LIMITS.liveTell;
-    tell(newest);
+    isTold = true;
+    tell({ text: newest });
   }
 
   return {
     hear(text) {
       const fresh = takeTail(text, LIMITS.liveBytes, LIMITS.liveBytes / 4).text;
       newest = takeTail(newest + fresh, LIMITS.liveBytes, Number.POSITIVE_INFINITY).text;
-      if (waits || over.signal.aborted) return;
-      waits = true;
       void tellLater();
+    },
+    again(wait) {
+      newest = "";
+      if (wait && !over.signal.aborted) tell({ text: "", wait });
+      else if (isTold) void tellLater();
+      isTold = wait !== undefined;
     },
     end: () => over.abort(),
   };
@@ -97,7 +133,8 @@ export function liveBoard({ log, queue, clock, trace, redact, budget, signal }: 
     newest(conversation) {
       const found = kept.get(conversation);
       if (!found || clock.now() - found.at > LIMITS.commandTimeMax) return null;
-      return { call: found.call, text: redact(found.text) };
+      const { call, text, wait } = found;
+      return { call, text: redact(text), ...(wait ? { wait: { ...wait, why: redact(wait.why) } } : {}) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Entry, NewEntry, Person } from "./entry.ts";
 import type { Rules } from "./rules.ts";
+import type { Spent } from "./spending.ts";
 
 /** One arrival to be kept. `opened` is used when the conversation is new; without it an unknown one is refused. */
 export interface ArrivalRecord {
@@ -42,11 +43,20 @@ export interface Head {
   takeovers?: number;
 }
 
-/** What is seen of a call while it runs; nothing of it is kept. */
+/** Why the model is not asked now, in words for people, and when it will be. */
+export interface Wait {
+  why: string;
+  at: number;
+}
+
+/** What is seen of a call while it runs, or of an answer while it is written; nothing of it is kept. */
 export interface Live {
   conversation: string;
+  /** The call's id, or `answerAfter` of what the request has read. */
   call: string;
   text: string;
+  /** Nothing is written: the model is asked again later. */
+  wait?: Wait;
 }
 
 export interface Pending {
@@ -116,7 +126,7 @@ export interface Log {
   stopSeq(conversation: string): Promise<number>;
   /** Calls back on a hint that something came in for a conversation. Hints may be lost. Returns its end. */
   onHint(listener: (conversation: string) => void): Promise<() => Promise<void>>;
-  /** Tells whoever listens now, in any process, what a command has just printed; redacted. May be lost. */
+  /** Tells whoever listens now, in any process, what a command has just printed or a model written; redacted. May be lost. */
   tellLive(live: Live): Promise<void>;
   onLive(listener: (live: Live) => void): Promise<() => Promise<void>>;
   /** Whether some worker serves this workspace now. */
@@ -153,6 +163,11 @@ export interface Log {
    * Its holder gives it up with a `ttlMs` of 0.
    */
   lease(name: string, holder: string, ttlMs: number): Promise<boolean>;
+  /**
+   * Books what a request took of a day (`2026-11-30`), in the place of what it was booked with before, and gives what all
+   * requests of all conversations have taken of that day. `cost` null: as far as is known, nothing has a price.
+   */
+  spend(day: string, request: string, spent: Spent): Promise<Spent>;
   putBlob(key: string, data: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(key: string): Promise<Uint8Array | null>;
   close(): Promise<void>;

@@ -1,14 +1,16 @@
 import type { CallState } from "./conversation.ts";
 import type { NewEntry, Person } from "./entry.ts";
-import { approversOf } from "./access.ts";
-import { settingOf } from "./bound.ts";
+import { withinBudget } from "./budget.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
 import { askPerson, judgeCalls, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
+import { takeFiles } from "./inbox.ts";
 import { callAgain } from "./interrupted.ts";
 import type { Redact } from "./redactor.ts";
 import { next, type Todo } from "./next.ts";
+import { pause } from "./pause.ts";
+import { noted } from "./repeats.ts";
 import { interrupted, runCall } from "./run.ts";
 import { type Ends, patiently, type Session } from "./session.ts";
 
@@ -20,9 +22,9 @@ import { type Ends, patiently, type Session } from "./session.ts";
  */
 export async function loop(session: Session, hands: Hands, ends: Ends): Promise<void> {
   while (!ends.signal.aborted && !ends.leaving.aborted) {
-    const todo = next(session.state);
+    const todo = next(session.state, hands.limits);
     if (todo === null) return;
-    await session.append(await perform(todo, session, hands, ends));
+    await session.append(noted(await perform(todo, session, hands, ends), session.state));
   }
 }
 
@@ -31,7 +33,11 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
   switch (todo.do) {
     case "ask-model":
       // A request is not waited for: whoever goes on asks again.
-      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), (stopped) => askModel(session, hands, stopped));
+      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), (stopped) =>
+        withinBudget(session, hands, stopped, () => askModel(session, hands, stopped)),
+      );
+    case "take-files":
+      return [await takeFiles(todo.received, session, hands)];
     case "run-again":
       return [callAgain(todo.message, session, hands)];
     case "judge":
@@ -58,7 +64,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
 async function runAll(calls: CallState[], session: Session, hands: Hands, stopped: AbortSignal, ends: Ends): Promise<NewEntry[]> {
   const [first, ...others] = calls;
   if (first && others.length === 0) return await runCall(first, session, hands, stopped, ends);
-  const runs = calls.map(async (call) => await session.append(await runCall(call, session, hands, stopped, ends)));
+  const runs = calls.map(async (call) => session.append(noted(await runCall(call, session, hands, stopped, ends), session.state)));
   // All of them have ended before anything else is done, also when one could not be kept.
   const failed = (await Promise.allSettled(runs)).find((run) => run.status === "rejected");
   if (failed) throw failed.reason;
@@ -119,12 +125,6 @@ function finish(todo: Extract<Todo, { do: "finish" }>, session: Session, { redac
     return { type: "final", text: step?.entry.text ?? "", answers, reason: "answer", ...(cut ? { cut } : {}) };
   }
   return { type: "final", text: stoppedText(session.state.stop?.by, step?.calls ?? [], redact), answers, reason: "stopped" };
-}
-
-/** What the thread reads when a limit is reached; only who may approve can let it go on. */
-export function pause(why: string, session: Session, hands: Hands): NewEntry {
-  const approvers = approversOf(hands.access, settingOf(session, hands).workspace);
-  return { type: "paused", text: `I have paused: ${why}. Shall I go on?`, approvers };
 }
 
 function stoppedText(by: Person | undefined, calls: CallState[], redact: Redact): string {

@@ -2,10 +2,13 @@ import { LIMITS } from "../limits.ts";
 import { type CallState, openApproval, openRun, type State, type Step, type Turn } from "./conversation.ts";
 import type { Entry, Person } from "./entry.ts";
 import { REPEATS, sameInARow, takingTurns } from "./repeats.ts";
+import { type Limits, SHIPPED } from "./spending.ts";
 
 /** What to do now. `next` is the only place that decides it. */
 export type Todo =
   | { do: "ask-model" }
+  /** What people attached is there: text goes to the workspace, and the model is told of it. */
+  | { do: "take-files"; received: Entry<"received"> }
   /** A person wants an interrupted command once more: a step of one call, in the place of the model's. */
   | { do: "run-again"; message: Entry<"message"> }
   | { do: "judge"; calls: CallState[] }
@@ -35,14 +38,14 @@ export type Refusal =
   | "changed";
 
 /** What to do now, or null: the conversation is answered, or waits for a person. */
-export function next(state: State): Todo | null {
+export function next(state: State, limits: Limits = SHIPPED): Todo | null {
   const run = openRun(state);
   if (run) return { do: "interrupt", call: run };
   if (state.stop) return stopping(state);
   if (state.parked) return null;
   const open = state.step?.calls.filter((c) => !c.ended) ?? [];
   const first = open[0];
-  if (state.step && first) return advanceCalls(state, state.step, first, open);
+  if (state.step && first) return advanceCalls(state, state.step, first, open, limits.turn.calls);
   if (!state.turn) return null;
   if (state.step && state.step.calls.length === 0) {
     return { do: "finish", reason: "answer", answers: readMessages(state, state.step.entry.read) };
@@ -50,14 +53,18 @@ export function next(state: State): Todo | null {
   if (state.paused) return null;
   const [again] = state.again;
   if (again) return { do: "run-again", message: again };
-  const limit = limitReached(state.turn);
+  const limit = limitReached(state.turn, limits.turn);
   if (limit) return { do: "pause", why: limit };
+  // A gateway fetches them, or says why not.
+  if (state.fetching.length > 0) return null;
+  const [received] = state.received;
+  if (received) return { do: "take-files", received };
   return { do: "ask-model" };
 }
 
-function advanceCalls(state: State, step: Step, first: CallState, open: CallState[]): Todo | null {
+function advanceCalls(state: State, step: Step, first: CallState, open: CallState[], most: number): Todo | null {
   if (step.entry.finish === "cut") return { do: "refuse", calls: open, why: "cut" };
-  if (step.calls.length > LIMITS.callsPerStep || (state.turn?.calls ?? 0) > LIMITS.callsPerTurn) {
+  if (step.calls.length > LIMITS.callsPerStep || (state.turn?.calls ?? 0) > most) {
     return { do: "refuse", calls: open, why: "too-many" };
   }
   const unjudged = open.filter((c) => !c.judged);
@@ -112,12 +119,12 @@ function readMessages(state: State, upTo: number): number[] {
 }
 
 /** Why people are asked before the turn goes on, in words for the thread; null while there is room. */
-function limitReached(turn: Turn): string | null {
+function limitReached(turn: Turn, { steps, calls, ms }: Limits["turn"]): string | null {
   if (turn.invalid >= 3) return "the model's calls could not be understood three times in a row";
   if (sameInARow(turn.recent) >= REPEATS.asked) return `it did the same ${REPEATS.asked} times in a row, and the same came of it`;
   if (takingTurns(turn.recent) >= REPEATS.cycles) return `it went to and fro between the same two calls ${REPEATS.cycles} times`;
-  if (turn.steps >= LIMITS.stepsPerTurn) return `it took ${LIMITS.stepsPerTurn} steps`;
-  if (turn.calls >= LIMITS.callsPerTurn) return `it made ${LIMITS.callsPerTurn} calls`;
-  if (turn.activeMs >= LIMITS.activePerTurn) return `it worked for ${LIMITS.activePerTurn / 60_000} minutes`;
+  if (turn.steps >= steps) return `it took ${steps} steps`;
+  if (turn.calls >= calls) return `it made ${calls} calls`;
+  if (turn.activeMs >= ms) return `it worked for ${ms / 60_000} minutes`;
   return null;
 }

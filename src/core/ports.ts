@@ -1,4 +1,4 @@
-import type { Reason, Usage, Verdict } from "./entry.ts";
+import type { MessageFile, Reason, Usage, Verdict } from "./entry.ts";
 import type { Rule } from "./gate/rule.ts";
 import type { Inbound } from "./inbound.ts";
 import type { WakeLock } from "./log.ts";
@@ -150,6 +150,11 @@ export interface Chat {
   begin(channel: string, chunk: Chunk, nonce: string): Promise<Begun>;
   /** Makes a message show this chunk. Where it had to be sent anew: the new id. Throws ChatError. */
   edit(thread: string, ref: string, chunk: Chunk): Promise<string | void>;
+  /**
+   * The bytes of a file that somebody attached; from the platform itself and from nowhere else. Throws ChatError: `too_large` for
+   * more than `maxBytes`, `elsewhere` for a file that lies on another host, `not_shown` when the platform does not hand it out.
+   */
+  download(file: MessageFile, options: { maxBytes: number; signal: AbortSignal }): Promise<Uint8Array>;
   /** What became of a send. Throws ChatError. */
   find(thread: string, sought: Sought): Promise<Found>;
 }
@@ -188,6 +193,8 @@ export interface ModelRequest {
   tools: ToolSpec[];
   /** `none`: the tools are named as ever, so that the prefix stays, but none may be called now. */
   choice?: "none";
+  /** The same for all requests of a conversation: a service that keeps beginnings finds them by it. */
+  cacheKey?: string;
 }
 
 /** A call as the endpoint sent it, joined from its pieces; the loop mints our id. */
@@ -230,6 +237,8 @@ export interface Learned {
 }
 
 export interface Model {
+  /** As `by` of the answers names it; absent when only an answer can tell. */
+  readonly name?: string;
   /**
    * One request, tried once. Rejects with a DeckhandError of a MODEL_ code; `retryAfterMs` is set when trying
    * again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.

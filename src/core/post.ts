@@ -27,7 +27,8 @@ export type Block =
   | { kind: "buttons"; buttons: Button[] };
 
 export interface Button {
-  action: PressAction | Choice | "stop";
+  /** `stop` with a seq answers that pause; with a conversation's key it stops whatever goes on. */
+  action: PressAction | Choice;
   label: string;
   style?: "primary" | "danger";
   /** An approval's id, the seq of what a choice is about, or the conversation's key for `stop`. */

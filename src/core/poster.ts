@@ -12,6 +12,8 @@ import type { Now } from "./status.ts";
 export interface PosterDeps extends DeliveryDeps {
   chats: Map<string, Chat>;
   banner: string | null;
+  /** Begins to fetch what people attached; true while something is left of that. */
+  fetch?: (conversation: string, entries: Entry[]) => Promise<boolean>;
   /** What is true of a conversation at this moment. */
   now?: (conversation: string, entries: Entry[]) => Promise<Now>;
   /** Ends the work of a thread that can no longer be reached; must not throw. */
@@ -40,12 +42,15 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
       await log.settlePosts(conversation, claim.epoch, Number.MAX_SAFE_INTEGER);
       return;
     }
+    const fetching = await deps.fetch?.(conversation, entries);
     const outcome = await thread.bringUpToDate(entries);
     if (outcome === "fenced") return;
     if (outcome !== "done" && "waitMs" in outcome) {
       return await log.postAt(conversation, clock.now() + Math.min(outcome.waitMs, LIMITS.postWaitMax));
     }
     if (outcome !== "done") await thread.park(outcome.gone, entries);
+    // It stays marked until they are there: a ring that is lost on the way is rung again.
+    else if (fetching) return;
     checkpoint("before-posts-settle");
     const settled = await log.settlePosts(conversation, claim.epoch, thread.state.cursor);
     if (settled !== "more") return;

@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { isContained } from "./approval.ts";
 import { bytesBehind, endsOf, leftOut, NOTE_ROOM, utf8 } from "./cut.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, Output } from "./entry.ts";
 
 /** What the system prompt says of the place. */
 export interface Setting {
@@ -12,7 +12,7 @@ export interface Setting {
 
 /** The texts of `src/prompts`, by the names of their files. */
 export type Prompts = Record<(typeof PROMPTS)[number], string>;
-export const PROMPTS = ["system", "contained", "uncontained", "empty-answer", "agents", "summarise"] as const;
+export const PROMPTS = ["system", "contained", "uncontained", "empty-answer", "written-call", "agents", "summarise"] as const;
 
 /** Puts values into the places of a text that name them; a value is never looked through for places itself. */
 export function filled(text: string, values: Record<string, string>): string {
@@ -31,9 +31,19 @@ export function systemPrompt({ workspace, path, sandbox }: Setting, prompts: Pro
  */
 export function resultText(ended: Entry<"run-ended">): string {
   const { text, omitted } = ended.output;
-  const notes = [...(ended.notes ?? []), ...(ended.noticed ?? [])].map((note) => `\n[${note}]`).join("");
+  const more = ended.output.file === undefined ? [] : [whereItIs(ended.output)];
+  const notes = [...more, ...(ended.notes ?? []), ...(ended.noticed ?? [])].map((note) => `\n[${note}]`).join("");
   if (ended.how === "refused") return fitted(text || "Not run.", omitted, notes);
   return fitted(text.trimEnd() || "(no output)", omitted, howItEnded(ended) + notes);
+}
+
+/** Whether the model gets less than the command printed. */
+export function leavesOut({ omitted, text }: Output): boolean {
+  return omitted > 0 || utf8(text) > LIMITS.outputModel;
+}
+
+function whereItIs({ bytes, file }: Output): string {
+  return bytes > LIMITS.outputFile ? `the beginning and the end, 1 MB, are in ${file}` : `the whole output: ${file}`;
 }
 
 function howItEnded(ended: Entry<"run-ended">): string {

@@ -3,11 +3,13 @@ import { isContained } from "./approval.ts";
 import { card, SEE_FILE } from "./card.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
 import { headAndTail } from "./cut.ts";
-import { type Entry, isEntry } from "./entry.ts";
-import { type Chosen, choicesIn, whatIsKnown, whatToDo } from "./interrupted.ts";
+import { type Entry, isEntry, type ReceivedFile } from "./entry.ts";
+import { type Chosen, choicesIn } from "./choice.ts";
+import { whatIsKnown, whatToDo } from "./interrupted.ts";
+import { pausePost } from "./pause.ts";
 import type { Block, Post } from "./post.ts";
 import { type Redact, redacted } from "./redactor.ts";
-import { isOver, type Now, statusPost, type TurnView } from "./status.ts";
+import { isOver, type Now, oneLine, statusPost, type TurnView } from "./status.ts";
 import { visible } from "./visible.ts";
 
 /** A post that became due with the entry at `seq`. The same key again is an edit. */
@@ -49,12 +51,15 @@ export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Lo
     if (isEntry(entry, "run-started") && turn) turn.commands += 1;
     if ((isEntry(entry, "final") || isEntry(entry, "failed")) && turn && !state.parked) turn.end = entry;
     if (turn && !turn.end && state.turn?.first !== turn.first.seq) turn.takenBack = true;
-    const post = isPosted(entry) ? null : postOf(entry, index, { asked: waiting?.asked, parked: state.parked !== null });
+    const waits = { asked: waiting?.asked, parked: state.parked !== null, paused: state.paused !== null };
+    const post = isPosted(entry) ? null : postOf(entry, index, waits);
     if (post) due.push({ seq: entry.seq, post });
     if (state.turn && state.turn.first !== turn?.first.seq) openTurnView(state, entry, turns, due);
   }
   const statuses = turns.map((turn) => ({ post: statusPost(turn, state, warning, now), over: isOver(turn) }));
-  for (const item of due) item.post = statuses.find((s) => s.post.key === item.post.key)?.post ?? item.post;
+  // How these must read comes from the state at the end.
+  const last = [...pausePosts(entries, index, state), ...statuses.map(({ post }) => post)];
+  for (const item of due) item.post = last.find(({ key }) => key === item.post.key) ?? item.post;
   return { due, statuses, seq: state.seq };
 }
 
@@ -66,10 +71,18 @@ function openTurnView(state: State, entry: Entry, turns: TurnView[], due: Due[])
   due.push({ seq: entry.seq, post: { key: `status:${first.seq}`, lane: "status", blocks: [] } });
 }
 
+function pausePosts(entries: Entry[], { choices }: Index, state: State): Post[] {
+  const waits = state.stop ? null : state.paused;
+  return entries
+    .filter((entry) => isEntry(entry, "paused"))
+    .map((entry) => pausePost(entry, { open: entry.seq === waits?.seq, chosen: choices.get(entry.seq) }));
+}
+
 /** What keeps a message waiting. */
 interface Waits {
   asked: Entry<"approval-asked"> | undefined;
   parked: boolean;
+  paused: boolean;
 }
 
 function postOf(entry: Entry, index: Index, waits: Waits): Post | null {
@@ -83,10 +96,22 @@ function postOf(entry: Entry, index: Index, waits: Waits): Post | null {
       const asked = index.asked.get(entry.type === "choice" ? entry.of : entry.call);
       return asked ? cardOf(asked, index) : null;
     }
+    case "paused":
+      return pausePost(entry, { open: true, chosen: undefined });
     case "run-ended":
       return runPost(entry, index);
     case "final":
       return finalPost(entry);
+    case "model":
+      return index.instead.has(entry.seq) ? insteadPost(entry) : null;
+    case "compacted":
+      return entry.summary === undefined
+        ? null
+        : { key: `compacted:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text: SHORTER }] };
+    case "received":
+      return filesPost(entry.seq, entry.files.flatMap(refusedFile));
+    case "brief":
+      return filesPost(entry.seq, entry.problem ? [entry.problem] : []);
     case "failed":
       return { key: `failed:${entry.seq}`, lane: "answer", blocks: [{ kind: "text", text: visible(entry.text) }] };
     default:
@@ -94,13 +119,29 @@ function postOf(entry: Entry, index: Index, waits: Waits): Post | null {
   }
 }
 
-function keptPost(entry: Entry<"message">, { asked, parked }: Waits): Post | null {
+function keptPost(entry: Entry<"message">, { asked, parked, paused }: Waits): Post | null {
   // What the requester writes takes the request back; what they press does not.
   const waits = asked !== undefined && (entry.by.key !== asked.requester.key || entry.pressed !== undefined);
-  if (entry.to !== "bot" || !(waits || parked)) return null;
-  const until = parked ? "the work in this thread goes on" : "the request above is decided";
+  if (entry.to !== "bot" || !(waits || parked || paused)) return null;
+  const until = waits ? "the request above is decided" : "the work in this thread goes on";
   const text = `${visible(entry.by.name)}, I keep this for when ${until}.`;
   return { key: `kept:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text }] };
+}
+
+function refusedFile(file: ReceivedFile): string[] {
+  return "problem" in file ? [`I did not take ${oneLine(file.name)}: ${file.problem}.`] : [];
+}
+
+function filesPost(seq: number, lines: string[]): Post | null {
+  const text = visible(lines.join("\n"));
+  return text ? { key: `files:${seq}`, lane: "output", blocks: [{ kind: "note", text }] } : null;
+}
+
+const SHORTER = "This thread has grown long: I go on from a summary of the earlier work, with your words and the newest steps as they are.";
+
+function insteadPost({ seq, instead = "", model }: Entry<"model">): Post {
+  const text = visible(`${instead}. Until this is answered I use another model, ${model}.`);
+  return { key: `instead:${seq}`, lane: "output", blocks: [{ kind: "note", text }] };
 }
 
 function finalPost(entry: Entry<"final">): Post {
@@ -122,19 +163,25 @@ interface Index {
   choices: Map<number, Chosen>;
   /** What the model said before the first call of a step; shown once, with that call. */
   said: Map<string, string>;
+  /** The first answers of a spare model. */
+  instead: Set<number>;
   /** The badge of a run outside a sandbox. */
   unsafe: string | null;
 }
 
 function indexOf(entries: Entry[]): Index {
   const maps = { judged: new Map(), asked: new Map(), decided: new Map(), chosen: new Map(), said: new Map() };
-  const index: Index = { ...maps, choices: choicesIn(entries), unsafe: null };
+  const index: Index = { ...maps, choices: choicesIn(entries), instead: new Set(), unsafe: null };
+  let isSpare = false;
   for (const entry of entries) {
     if (isEntry(entry, "judged")) index.judged.set(entry.call, entry);
     else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry).set(entry.seq, entry);
     else if (isEntry(entry, "choice")) index.chosen.set(entry.of, index.chosen.get(entry.of) ?? entry);
     else if (isEntry(entry, "approval-decided")) index.decided.set(entry.approval, entry);
     else if (isEntry(entry, "model") && entry.calls[0]) index.said.set(entry.calls[0].id, entry.text.trim());
+    if (isEntry(entry, "model") && entry.instead !== undefined && !isSpare) index.instead.add(entry.seq);
+    if (isEntry(entry, "model")) isSpare = entry.instead !== undefined;
+    else if (isEntry(entry, "final") || isEntry(entry, "failed")) isSpare = false;
     if ((isEntry(entry, "run-started") || isEntry(entry, "approval-asked")) && !isContained(entry.sandbox)) index.unsafe = entry.sandbox;
   }
   return index;

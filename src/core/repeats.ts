@@ -1,4 +1,5 @@
-import type { Call, Entry } from "./entry.ts";
+import type { State } from "./conversation.ts";
+import type { Call, NewEntry } from "./entry.ts";
 
 /** How many of the newest calls are remembered. */
 const REMEMBERED = 16;
@@ -7,7 +8,7 @@ const REMEMBERED = 16;
 export const REPEATS = { told: 3, asked: 5, cycles: 4 } as const;
 
 /** What a call did and what came of it, as text to compare; how long it took does not count. */
-export function signatureOf(call: Call, ended: Entry<"run-ended">): string {
+export function signatureOf(call: Call, ended: NewEntry<"run-ended">): string {
   return JSON.stringify([call.name, sorted(call.args) ?? call.raw, ended.how, ended.exit, ended.why ?? "", ended.output.text]);
 }
 
@@ -21,6 +22,22 @@ export function sameInARow(recent: readonly string[]): number {
   const last = recent.at(-1);
   const other = recent.findLastIndex((each) => each !== last);
   return recent.length - 1 - other;
+}
+
+const ROUND =
+  "Note from Deckhand: this is the {} time in a row that you made this very call, and the same came of it. Do something else, or say what keeps you from going on.";
+
+/** The same entries; a result that comes again and again tells the model so, in the log, so that each request repeats it. */
+export function noted(news: NewEntry[], { step, turn }: Pick<State, "step" | "turn">): NewEntry[] {
+  let recent = turn?.recent ?? [];
+  return news.map((entry) => {
+    const call = entry.type === "run-ended" && step?.calls.find((each) => each.call.id === entry.call)?.call;
+    if (!call) return entry;
+    recent = remembering(recent, signatureOf(call, entry));
+    const times = sameInARow(recent);
+    if (times < REPEATS.told) return entry;
+    return { ...entry, notes: [...(entry.notes ?? []), ROUND.replace("{}", `${times}${times === 3 ? "rd" : "th"}`)] };
+  });
 }
 
 /** How many times in a row two different calls took turns with the same outcomes: A-B-A-B is two. */

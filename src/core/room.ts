@@ -1,5 +1,6 @@
 import type { NewEntry } from "./entry.ts";
-import type { History } from "./history.ts";
+import type { History, Told } from "./history.ts";
+import { PEOPLE, share } from "./items.ts";
 
 /** When nobody says how much the model can read. */
 export const WINDOW = 32_768;
@@ -7,64 +8,88 @@ export const WINDOW = 32_768;
 /** Shares of the window: old outputs are taken out from here on, a summary is made from here on. */
 const PRUNE_AT = 0.7;
 const SUMMARISE_AT = 0.8;
+/** How full it may be when the endpoint has refused more: nothing is tried a third time. */
+const SAFE = 0.6;
 
 /** Newest outputs that stay, and what taking out others must win: tokens, or a share of a small window. */
 const PROTECTED = { tokens: 30_000, share: 0.3 };
 const GAIN = { tokens: 15_000, share: 0.15 };
-/** The newest whole steps that a summary leaves as they are. */
-const KEPT = { tokens: 15_000, share: 0.3 };
-/** Bytes of an output that stay when even the newest are too much. */
-const SQUEEZED = 2_000;
+/** What a summary must win. */
+const WORTH = { tokens: 8_000, share: 0.1 };
+/** The newest whole steps that a summary leaves as they are: of what is not the same in every request. */
+const KEPT = { tokens: 15_000, share: 0.4 };
+/** A summary ends about here. */
+export const SUMMARY = { tokens: 3_000, share: 0.1 };
+/** What a placeholder takes. */
+const PLACEHOLDER = 60;
 
-/** What has to happen before the next request. `squeeze` takes out outputs; `summarise` asks the model for a summary of all up to `upto`. */
-export type Room = { do: "squeeze"; entry: NewEntry<"compacted"> } | { do: "summarise"; upto: number; tokens: number } | null;
+/** What has to happen before the next request: entries without a summary as they are; `summarise`: up to which entry. */
+export interface Room {
+  summarise: number | null;
+  squeeze: NewEntry<"compacted"> | null;
+  /** What a summary is to be marked with. */
+  marks: Pick<NewEntry<"compacted">, "tokens" | "window" | "overflow">;
+}
 
 /**
  * Decides whether the messages still fit, before each request and once more when the endpoint says that they do not
- * (`overflowed`). Each crossing changes what was sent once. Null: there is room, or nothing is left that could go.
+ * (`overflowed`). What it wants changes what was sent once; all of it is done at once, so that a crossing costs the
+ * endpoint's cache once. Null: there is room, or nothing is left that could go.
  */
-export function makeRoom(history: History, window: number, overflowed: boolean): Room {
-  const { tokens } = history.tokens();
+export function makeRoom(history: History, window: number, overflowed: boolean): Room | null {
+  const { tokens, fixed } = history.tokens();
   if (tokens < window * PRUNE_AT && !overflowed) return null;
-  const old = oldOutputs(history, window);
-  const squeeze = (upto: number, outputs: number): Room => ({ do: "squeeze", entry: { type: "compacted", upto, outputs, tokens, window } });
-  const enough = overflowed || tokens - old.gain < window * SUMMARISE_AT;
-  if (old.gain >= share(GAIN, window) && enough) return squeeze(old.upto, 0);
+  // What was refused is too much, whatever we thought that fits.
+  const most = overflowed ? Math.min(window, tokens) : window;
+  const marks = { tokens, window: most, ...(overflowed ? { overflow: true as const } : {}) };
+  const squeeze = (upto: number, outputs: number, words?: number): NewEntry<"compacted"> => ({
+    ...{ type: "compacted", upto, outputs, ...marks },
+    ...(words === undefined ? {} : { words }),
+  });
+  const steps = history.steps();
+  const old = oldOutputs(steps, most);
+  const enough = tokens - old.gain < most * (overflowed ? SAFE : SUMMARISE_AT);
+  if (old.gain >= share(GAIN, most) && enough) return { summarise: null, squeeze: squeeze(old.upto, 0), marks };
   if (tokens < window * SUMMARISE_AT && !overflowed) return null;
-  const upto = summarisedUpTo(history, window);
-  if (upto > 0) return { do: "summarise", upto, tokens };
-  const results = history.results();
-  const big = results.filter((each) => each.tokens > SQUEEZED);
-  return big.length > 0 ? squeeze(results.at(-1)?.seq ?? 0, SQUEEZED) : null;
-}
 
-function share({ tokens, share: of }: { tokens: number; share: number }, window: number): number {
-  return Math.min(tokens, Math.floor(window * of));
+  const kept = share(KEPT, Math.max(0, most * (overflowed ? SAFE : SUMMARISE_AT) - fixed));
+  const { upto, newest } = cutAt(steps, kept, share(PEOPLE, most), share(WORTH, most));
+  const big = newest.reduce((all, step) => all + step.tokens, 0) > kept;
+  const long = newest.reduce((all, step) => all + step.long + step.outputs.length, 0);
+  const bytes = history.bytesOf(kept / Math.max(1, long));
+  const words = newest.some((step) => step.long > 0) ? bytes : undefined;
+  const smaller = big && long > 0 ? squeeze(newest.at(-1)?.seq ?? 0, bytes, words) : null;
+  return upto === 0 && smaller === null ? null : { summarise: upto === 0 ? null : upto, squeeze: smaller, marks };
 }
 
 /** All outputs but the newest, and what they take. */
-function oldOutputs(history: History, window: number): { upto: number; gain: number } {
+function oldOutputs(steps: Told[], window: number): { upto: number; gain: number } {
   let room = share(PROTECTED, window);
   let upto = 0;
   let gain = 0;
-  for (const { seq, tokens } of history.results().reverse()) {
-    room -= tokens;
+  const ran = steps.filter(({ outputs }) => outputs.length > 0);
+  for (const { seq, outputs } of ran.toReversed()) {
+    room -= outputs.reduce((all, each) => all + each, 0);
     // The results of one step go or stay together, and the newest step stays.
-    if (upto === 0 && (room >= 0 || seq === history.results().at(-1)?.seq)) continue;
+    if (upto === 0 && (room >= 0 || seq === ran.at(-1)?.seq)) continue;
     upto = Math.max(upto, seq);
-    gain += Math.max(0, tokens - 60);
+    gain += outputs.reduce((all, each) => all + Math.max(0, each - PLACEHOLDER), 0);
   }
   return { upto, gain };
 }
 
-/** Up to which entry a summary stands for what happened: all but the newest whole steps. 0 when that would be nothing. */
-function summarisedUpTo(history: History, window: number): number {
-  let room = share(KEPT, window);
-  const steps = history.steps();
-  for (let at = steps.length - 1; at >= 0; at -= 1) {
-    const step = steps[at];
-    room -= step?.tokens ?? 0;
-    if (room < 0 && at < steps.length - 1) return step?.seq ?? 0;
+/** Up to which entry a summary stands for what happened: all but the newest whole steps. 0 when it would win too little. */
+function cutAt(steps: Told[], kept: number, people: number, worth: number): { upto: number; newest: Told[] } {
+  let room = kept;
+  let at = steps.length;
+  while (at > 0 && (at === steps.length || room - (steps[at - 1]?.tokens ?? 0) >= 0)) {
+    at -= 1;
+    room -= steps[at]?.tokens ?? 0;
   }
-  return 0;
+  const replaced = steps.slice(0, at);
+  const words = replaced.reduce((all, step) => all + step.words, 0);
+  const wins = replaced.reduce((all, step) => all + step.tokens - step.words, 0) + Math.max(0, words - people);
+  const upto = Math.max(0, ...replaced.map(({ seq }) => seq));
+  if (wins < worth) return { upto: 0, newest: steps.slice(at) };
+  return { upto, newest: steps.slice(at).filter(({ seq }) => seq > upto) };
 }

@@ -2,12 +2,14 @@ import { LIMITS } from "../limits.ts";
 import { boundText } from "./approval.ts";
 import { boundOf, settingOf } from "./bound.ts";
 import { ended, findAct, refusal } from "./call.ts";
+import { withoutColour } from "./clean.ts";
 import { checkpoint } from "./checkpoint.ts";
 import type { CallState } from "./conversation.ts";
 import type { NewEntry, Output } from "./entry.ts";
 import { asDeckhandError, DeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { boundWhole, type Found, judgeAct, placeNow, type RuledPlace } from "./judging.ts";
+import { leavesOut } from "./prompt.ts";
 import type { Reach, RunResult, RunSpec } from "./sandbox.ts";
 import { type Ends, patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
@@ -133,6 +135,8 @@ async function resultEntry(
       hands.trace.warn("output-not-kept", { conversation: session.conversation, error: asDeckhandError(thrown).what });
     }
   }
+  const file = await fileOf(call, result, session, hands);
+  if (file !== null) output.file = file;
   const letGo = result.how === "cancelled" && signal.aborted;
   const stop = session.state.stop;
   const { notes } = hands.sandbox.carried(session.conversation, settingOf(session, hands).path);
@@ -151,6 +155,14 @@ async function resultEntry(
     ...(result.noticed ? { noticed: result.noticed } : {}),
     ...(result.network ? { network: result.network } : {}),
   };
+}
+
+/** Where the model finds what it does not get of an output; null when it gets everything. */
+async function fileOf({ call }: CallState, { output, whole }: RunResult, session: Session, hands: Hands): Promise<string | null> {
+  if (!whole || !leavesOut(output)) return null;
+  const text = hands.redact(withoutColour(new TextDecoder().decode(whole)));
+  const spec = { conversation: session.conversation, workspace: settingOf(session, hands).path, name: `output-${call.id}.txt` };
+  return await hands.sandbox.keep(spec, text);
 }
 
 /** The file beside a post that cannot show everything: the output, after the command when that is long too. */

@@ -77,6 +77,23 @@ export interface Sandbox {
   lacks(workspace: string, grants: readonly string[]): string | null;
   /** What these files hold, as text to compare: read inside the sandbox, as the run user. Never rejects. */
   fingerprint(workspace: string, files: readonly string[]): Promise<string>;
+  /**
+   * Puts files that people attached into the workspace's folder `inbox`, as the run user, without waiting for commands. No file
+   * is overwritten: its name gets a number then; the same file twice is one. Gives their paths in the workspace, in order, or
+   * why that could not be done. Never rejects.
+   */
+  put(workspace: string, files: readonly { name: string; data: Uint8Array }[]): Promise<{ paths: string[] } | { problem: string }>;
+  /**
+   * What a text file at the top of the workspace says, cleaned and redacted, at most LIMITS.notesRead bytes of it; null when there is
+   * none, or when it leads out of the workspace. Read inside the sandbox, as the run user, and again only when it was changed.
+   * Never rejects.
+   */
+  notes(workspace: string, file: string): Promise<string | null>;
+  /**
+   * Keeps a text, of at most LIMITS.outputFile bytes, where the conversation's commands can read it. Gives its path as they see
+   * it; null when that was not possible. Never rejects.
+   */
+  keep(spec: { conversation: string; workspace: string; name: string }, text: string): Promise<string | null>;
   /** What a command had printed when its worker died; null when nothing is kept. Given once. */
   left(conversation: string, call: string): Output | null;
   /** Removes what the conversation keeps on this machine. Never rejects. */

@@ -3,6 +3,7 @@ import { type CallState, type State, fold, openApproval } from "./conversation.t
 import { next } from "./next.ts";
 import { type Entry, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
+import { readOf, waitText } from "./live.ts";
 import type { Live, Log } from "./log.ts";
 import type { Trace } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
@@ -19,7 +20,7 @@ export interface TurnView {
 
 /** What is true of a conversation at this moment and stands in no log; the thread shows it while it lasts. */
 export interface Now {
-  /** The newest lines of a command, redacted; shown while that command runs. */
+  /** The newest lines of a command or of the model, redacted; shown while that command runs or that answer is written. */
   live?: Omit<Live, "conversation">;
   /** No worker serves the workspace, and there is something to do in it. */
   unserved?: boolean;
@@ -54,16 +55,26 @@ export function statusPost(turn: TurnView, state: State, banner: string | null, 
     const value = state.opened?.thread ?? "";
     blocks.push({ kind: "buttons", buttons: [{ action: "stop", label: "Stop", value }] });
   }
-  const working = !over && !openApproval(state) && !now.unserved && !state.parked;
+  const working = !over && !openApproval(state) && !now.unserved && !state.parked && !state.paused;
   return { key: `status:${turn.first.seq}`, lane: "status", blocks, working };
 }
 
-/** What goes on, in one line; of a command that runs also what it has just printed. */
+/** What goes on, in one line; of a command that runs and of an answer that is written also the newest of it. */
 function activity(state: State, now: Now): Block[] {
   const call = state.step?.calls.find((c) => !c.ended);
+  const written = writtenNow(call, state, now);
+  if (written?.wait) return [{ kind: "text", text: visible(waitText(written.wait)) }];
+  if (written?.text.trim()) return [{ kind: "text", text: `Writing …\n${lastWords(written.text)}` }];
   const text = now.unserved ? unservedText(state) : activityText(state, call);
   const lines = isShown(call, state, now) ? lastLines(now.live?.text ?? "") : "";
   return [{ kind: "text", text }, ...(lines ? [{ kind: "code" as const, text: lines }] : [])];
+}
+
+/** What is known of the answer that the model is at now. */
+function writtenNow(call: CallState | undefined, { stop, parked, turn, step }: State, { live, unserved }: Now): Now["live"] | null {
+  const read = live ? readOf(live.call) : null;
+  if (!live || read === null || call || stop || parked || unserved || !turn) return null;
+  return read >= Math.max(turn.first, step?.entry.seq ?? 0) ? live : null;
 }
 
 function isShown(call: CallState | undefined, { stop }: State, { live, unserved }: Now): boolean {
@@ -74,7 +85,9 @@ function isShown(call: CallState | undefined, { stop }: State, { live, unserved 
 function activityText(state: State, call: CallState | undefined): string {
   if (state.stop) return "Stopping …";
   if (state.parked) return "Parked: this waits until whoever runs Deckhand lets it go on, or somebody stops it.";
+  if (state.paused) return "Paused: this waits until somebody who may approve answers the question below.";
   const runs = call?.judged?.verdict === "auto" || call?.decided?.decision === "approved";
+  if (!call && state.fetching.length > 0) return "Fetching the attached files …";
   if (call?.judged && runs) return `Running: ${oneLine(call.judged.title)}`;
   if (call?.judged?.verdict === "ask" && !call.decided) return "Waiting for a decision on the request below.";
   return state.turn?.steps ? "Thinking …" : "On it. Thinking …";
@@ -95,6 +108,14 @@ function lastLines(text: string): string {
   return lines.join("\n");
 }
 
+/** The end of what was written so far, from a word on. */
+function lastWords(text: string): string {
+  const shown = visible(text.trim());
+  if (shown.length <= LIMITS.liveShown) return shown;
+  const end = shown.slice(-LIMITS.liveShown).toWellFormed();
+  return `… ${end.replace(/^\S{0,80}\s+/, "")}`;
+}
+
 export function isOver(turn: TurnView): boolean {
   return turn.end !== undefined || turn.takenBack === true;
 }
@@ -111,8 +132,9 @@ function endWord(end: Entry<"final" | "failed"> | undefined): string {
   return end.reason === "answer" ? "Done" : end.reason === "stopped" ? "Stopped" : "Paused at a limit";
 }
 
-function oneLine(command: string): string {
-  return cutLine(visible(command.replaceAll("\n", " ")), 120);
+/** Something that fits into one line of a post. */
+export function oneLine(text: string): string {
+  return cutLine(visible(text.replaceAll("\n", " ")), 120);
 }
 
 function cutLine(line: string, max: number): string {

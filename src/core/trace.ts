@@ -1,5 +1,6 @@
 import { emptyState, fold } from "./conversation.ts";
 import { type Decision, type Entry, type Reason, type Usage, isEntry } from "./entry.ts";
+import { dollars } from "./spending.ts";
 import { visible } from "./visible.ts";
 
 /** What happened in a conversation, as a tree: turn -> step -> call. Times are milliseconds. */
@@ -11,8 +12,17 @@ export interface TurnTrace {
   steps: StepTrace[];
   /** Each time that it was set aside; `retriedMs` later it was let go on. */
   parked: { at: string; text: string; retriedMs: number | null }[];
+  /** Each time that a limit was reached, and who chose what after that. */
+  paused: { at: string; text: string; choice: string | null; by: string | null; waitedMs: number | null }[];
   end: { kind: string; text: string; ms: number } | null;
   tokens: { prompt: number | null; completion: number | null };
+  cost: Cost;
+}
+
+/** Millionths of a US dollar; null: unknown. `whole`: nothing that is unknown comes on top. */
+interface Cost {
+  micro: number | null;
+  whole: boolean;
 }
 
 export interface StepTrace {
@@ -22,6 +32,8 @@ export interface StepTrace {
   ms: number;
   tries: number;
   usage: Usage;
+  /** Millionths of a US dollar; null: unknown. */
+  cost: number | null;
   text: string;
   calls: CallTrace[];
 }
@@ -49,10 +61,11 @@ export function traceTree(entries: Entry[]): TurnTrace[] {
   const calls = new Map<number, CallTrace>();
   let first: number | undefined;
   for (const entry of entries) {
-    const heard = state.unanswered;
+    const { unanswered: heard, paused } = state;
     fold([entry], state);
     const turn = turns.at(-1);
     chosen(entry, calls);
+    if (isEntry(entry, "choice") && turn && state.paused === null && paused?.seq === entry.of) answered(turn, entry);
     if (turn?.end === null) {
       const call = happened(turn, entry);
       if (call) calls.set(entry.seq, call);
@@ -69,7 +82,8 @@ export function traceTree(entries: Entry[]): TurnTrace[] {
 
 function newTurn(turn: number, at: number, messages: Entry<"message">[]): TurnTrace {
   const tokens = { prompt: null, completion: null };
-  return { turn, at: new Date(at).toISOString(), messages: messagesOf(messages), steps: [], parked: [], end: null, tokens };
+  const [start, cost] = [new Date(at).toISOString(), { micro: null, whole: true }];
+  return { turn, at: start, messages: messagesOf(messages), steps: [], parked: [], paused: [], end: null, tokens, cost };
 }
 
 function messagesOf(messages: Entry<"message">[]): TurnTrace["messages"] {
@@ -82,7 +96,7 @@ function add(a: number | null, b: number | null): number | null {
 }
 
 function stepOf(entry: Entry<"model">): StepTrace {
-  const { seq, model, finish, ms, tries, usage, text } = entry;
+  const { seq, model, finish, ms, tries, usage, text, cost = null } = entry;
   const calls = entry.calls.map((call) => ({
     id: call.id,
     name: call.name,
@@ -95,7 +109,7 @@ function stepOf(entry: Entry<"model">): StepTrace {
     result: null,
     choices: [],
   }));
-  return { seq, model, finish, ms, tries, usage, text, calls };
+  return { seq, model, finish, ms, tries, usage, cost, text, calls };
 }
 
 function chosen(entry: Entry, calls: Map<number, CallTrace>): void {
@@ -104,12 +118,27 @@ function chosen(entry: Entry, calls: Map<number, CallTrace>): void {
   if (found) calls.get(found.of)?.choices.push({ choice: found.choice, by: found.by.name, at: new Date(at).toISOString() });
 }
 
+function spend(all: Cost, cost: number | undefined): void {
+  all.micro = add(all.micro, cost ?? null);
+  all.whole &&= cost !== undefined;
+}
+
+function answered(turn: TurnTrace, { at, choice, by }: Entry<"choice">): void {
+  const paused = turn.paused.at(-1);
+  if (paused) Object.assign(paused, { choice, by: by.name, waitedMs: at - Date.parse(paused.at) });
+}
+
 /** Gives the call that it happened to. */
 function happened(turn: TurnTrace, entry: Entry): CallTrace | undefined {
   if (isEntry(entry, "model")) {
     turn.steps.push(stepOf(entry));
     turn.tokens.prompt = add(turn.tokens.prompt, entry.usage.prompt);
     turn.tokens.completion = add(turn.tokens.completion, entry.usage.completion);
+    if (entry.again === undefined) spend(turn.cost, entry.cost);
+  } else if (isEntry(entry, "compacted")) {
+    if (entry.summary !== undefined) spend(turn.cost, entry.cost);
+  } else if (isEntry(entry, "paused")) {
+    turn.paused.push({ at: new Date(entry.at).toISOString(), text: entry.text, choice: null, by: null, waitedMs: null });
   } else if (isEntry(entry, "failed") && entry.parked) {
     turn.parked.push({ at: new Date(entry.at).toISOString(), text: entry.text, retriedMs: null });
   } else if (isEntry(entry, "retried")) {
@@ -147,10 +176,11 @@ function happenedToCall(call: CallTrace, entry: Entry): void {
 /** The tree as indented lines for a terminal. */
 export function traceLines(turns: TurnTrace[]): string[] {
   return turns.flatMap((turn) => [
-    `turn ${turn.turn} · ${turn.at} · tokens ${tokens(turn.tokens)}`,
+    `turn ${turn.turn} · ${turn.at} · tokens ${tokens(turn.tokens)} · cost ${costText(turn.cost)}`,
     ...turn.messages.map((m) => `  ${visible(m.by)}: ${clip(m.text)}`),
     ...turn.steps.flatMap(stepLines),
     ...turn.parked.flatMap(parkedLines),
+    ...turn.paused.flatMap(pausedLines),
     turn.end ? `  end: ${turn.end.kind} after ${seconds(turn.end.ms)} · ${clip(turn.end.text)}` : "  not ended",
   ]);
 }
@@ -160,9 +190,18 @@ function parkedLines({ at, text, retriedMs }: TurnTrace["parked"][number]): stri
   return [`  parked: ${at} · ${clip(text)}`, ...retried];
 }
 
+function pausedLines({ at, text, choice, by, waitedMs }: TurnTrace["paused"][number]): string[] {
+  const answer = choice === null ? [] : [`  chosen: ${visible(choice)} by ${visible(by ?? "")} after ${seconds(waitedMs ?? 0)}`];
+  return [`  paused: ${at} · ${clip(text)}`, ...answer];
+}
+
+function costText({ micro, whole }: Cost): string {
+  return `${micro === null || whole ? "" : "at least "}${dollars(micro)}`;
+}
+
 function stepLines(step: StepTrace): string[] {
   const tries = step.tries > 1 ? ` · ${step.tries} tries` : "";
-  const head = `  step ${step.seq} · model ${visible(step.model)} · ${step.finish} · ${seconds(step.ms)}${tries} · tokens ${tokens(step.usage)}`;
+  const head = `  step ${step.seq} · model ${visible(step.model)} · ${step.finish} · ${seconds(step.ms)}${tries} · tokens ${tokens(step.usage)} · cost ${dollars(step.cost)}`;
   return [head, ...step.calls.flatMap(callLines)];
 }
 

@@ -8,7 +8,7 @@ import type { Hands } from "./hands.ts";
 import type { History } from "./history.ts";
 import { loop } from "./loop.ts";
 import type { Wake } from "./ports.ts";
-import { historyOf } from "./ask-model.ts";
+import { historyOf } from "./context.ts";
 import { interrupted } from "./run.ts";
 import { type Ends, type Session, openSession, patiently } from "./session.ts";
 import { ownTurn } from "./suspects.ts";

@@ -28,8 +28,11 @@ export function nameOfModel({ baseUrl, model }: EndpointOptions): string {
 /** Where requests go before the endpoint has said anything. */
 export function firstApi({ baseUrl, api = "auto" }: EndpointOptions): { first: Api; settled: boolean } {
   if (api !== "auto") return { first: api, settled: true };
-  const own = URL.parse(baseUrl ?? OPENAI_URL)?.hostname === "api.openai.com";
-  return { first: own ? "responses" : "chat", settled: false };
+  return { first: isOpenai(baseUrl ?? OPENAI_URL) ? "responses" : "chat", settled: false };
+}
+
+export function isOpenai(baseUrl: string): boolean {
+  return URL.parse(baseUrl)?.hostname === "api.openai.com";
 }
 
 export interface Endpoint {

@@ -44,6 +44,8 @@ export interface Fault {
   wait: number;
   /** `x-should-retry: false`. */
   final: boolean;
+  /** A call that the model wrote and its server could not read; "" when it says none. */
+  said: string;
 }
 
 /**
@@ -82,6 +84,7 @@ function faultOf(sent: unknown, httpStatus: number | null, message: string, head
     filters: filtersIn(inner["content_filter_result"] ?? body["content_filter_result"]),
     wait: waitOf(headers, text, at.now),
     final: headers?.get("x-should-retry") === "false",
+    said: asText(body["failed_generation"]),
   };
 }
 
@@ -143,7 +146,10 @@ function faultError(fault: Fault, at: At): DeckhandError {
   if (NO_TOOLS.test(words)) return error("MODEL_TOOLS");
   if ((status ?? 0) < 500 && NO_MODEL.test(words)) return error("MODEL_MISSING");
   if (status === 404 || status === 405) return error("MODEL_URL", `${text}${addressHint(words, at.baseUrl)}`);
-  if (BAD_CALL.test(words)) return again("MODEL_CALL");
+  if (BAD_CALL.test(words)) {
+    const { wait, said } = fault;
+    return new DeckhandError("MODEL_CALL", text, { ...(fault.final ? {} : { retryAfterMs: wait }), ...(said ? { said } : {}) });
+  }
   if (BAD_HISTORY.test(words)) return error("MODEL_HISTORY");
   const lasting = status === null ? /invalid_request|invalid_parameter|not_supported/i.test(words) : status < 500;
   if (lasting && status !== 408 && status !== 409) return error("MODEL_REFUSED");

@@ -4,7 +4,7 @@ import { LIMITS } from "../limits.ts";
 import type { AnswerReader } from "./answer.ts";
 import { type Capabilities, type Knowledge, knowledge } from "./capabilities.ts";
 import { chatReader } from "./chat.ts";
-import { type EndpointOptions, firstApi, nameOfModel, openEndpoint } from "./endpoint.ts";
+import { type EndpointOptions, firstApi, isOpenai, nameOfModel, openEndpoint } from "./endpoint.ts";
 import { type At, modelError, readFault, StreamFault } from "./errors.ts";
 import { memoryLearned } from "./learned.ts";
 import { lessonIn, type Sent } from "./lessons.ts";
@@ -46,13 +46,14 @@ export function openaiModel(options: OpenaiOptions): Model {
     return told !== null && refusedAt !== null ? Math.min(told, refusedAt) : (told ?? refusedAt);
   }
   return {
+    name: of,
     window,
     async ask(request, { signal, onText }) {
       signal.throwIfAborted();
       await known.load();
       signal.throwIfAborted();
       const can = known.can();
-      const built = buildRequest(options.model, request, can);
+      const built = buildRequest(options.model, isOpenai(endpoint.baseUrl) ? request : withoutKey(request), can);
       const tools = request.tools.map((tool) => tool.name);
       const reader = can.api === "chat" ? chatReader(tools, options.model) : responsesReader(tools, options.model);
       const { firstByteMs = LIMITS.modelFirstByte, idleMs = LIMITS.modelIdle } = options;
@@ -82,6 +83,11 @@ export function openaiModel(options: OpenaiOptions): Model {
 
 function buildRequest(model: string, request: ModelRequest, can: Capabilities): Built {
   return can.api === "chat" ? chatRequest(model, request, can) : responsesRequest(model, request, can);
+}
+
+/** Others refuse fields that they do not know. */
+function withoutKey({ cacheKey: _, ...request }: ModelRequest): ModelRequest {
+  return request;
 }
 
 /** The error to throw. What a refusal teaches is kept, and then the same may be asked again at once, in another form. */

@@ -20,6 +20,7 @@ export function chatRequest(model: string, request: ModelRequest, can: Capabilit
     messages,
     ...(tools ? { tools } : {}),
     ...choiceOf(request, can),
+    ...cacheOf(request),
     stream: true,
     ...(can.streamOptions ? { stream_options: { include_usage: true } } : {}),
   };
@@ -32,6 +33,7 @@ export function responsesRequest(model: string, request: ModelRequest, can: Capa
     model,
     ...toInput(request.messages, request.tools, can.manner),
     ...choiceOf(request, can),
+    ...cacheOf(request),
     stream: true,
     ...(can.store ? { store: false } : {}),
     ...(can.manner.encrypted ? { include: ["reasoning.encrypted_content"] } : {}),
@@ -39,6 +41,10 @@ export function responsesRequest(model: string, request: ModelRequest, can: Capa
   const images = can.manner.images && request.messages.some((message) => message.role === "user" && (message.images ?? []).length > 0);
   const sent = { bareCalls: false, manyCalls: false, reasoning: false, userAfterTool: false, images };
   return { body, sent, characters: charactersIn(request.messages) };
+}
+
+function cacheOf({ cacheKey }: ModelRequest): { prompt_cache_key?: string } {
+  return cacheKey === undefined ? {} : { prompt_cache_key: cacheKey };
 }
 
 function choiceOf({ choice, tools }: ModelRequest, { toolChoice }: Capabilities): { tool_choice?: "none" } {

@@ -59,16 +59,23 @@ function figure(value: unknown): number | null {
   return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 256 ? tokens : null;
 }
 
-/** Gives the last answer again for a while, and asks once for all who wait; what was not told is asked sooner again. */
+/**
+ * Gives the last answer again for a while, and asks once for all who wait; what was not told is asked sooner again. Nobody
+ * waits for long: null until the answer is there.
+ */
 export function kept(ask: () => Promise<number | null>, now: () => number): () => Promise<number | null> {
   let last: { at: number; answer: Promise<number | null> } | null = null;
   let known = false;
-  return () => {
+  return async () => {
     const holds = known ? LIMITS.modelListTime : LIMITS.modelListTime / 10;
     if (last === null || now() - last.at > holds) {
       last = { at: now(), answer: ask() };
       void last.answer.then((tokens) => (known = tokens !== null));
     }
-    return last.answer;
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => late.resolve(null), LIMITS.modelListWait);
+    const tokens = await Promise.race([last.answer, late.promise]);
+    clearTimeout(timer);
+    return tokens;
   };
 }

@@ -48,8 +48,8 @@ export function hints(url: string, trace: Trace): Pick<Log, "onHint" | "onLive" 
 /** Null for what another version of us may have sent. */
 function liveOf(message: string, trace: Trace): Live | null {
   try {
-    const { conversation, call, text } = JSON.parse(message) as Partial<Live>;
-    if (conversation && call && text !== undefined) return { conversation, call, text };
+    const { conversation, call, text, wait } = JSON.parse(message) as Partial<Live>;
+    if (conversation && call && text !== undefined) return { conversation, call, text, ...(wait ? { wait } : {}) };
     throw new Error("it lacks a field");
   } catch (thrown) {
     trace.info("live-not-understood", { error: messageOf(thrown) });

@@ -18,6 +18,9 @@ export const KEYS = {
   blob: (key: string) => `${PREFIX}:blob:${key}`,
   /** The newest commands that were judged in a workspace. */
   recent: (workspace: string) => `${PREFIX}:recent:${workspace}`,
+  /** What was taken of a day; and by one request of it. */
+  spent: (day: string) => `${PREFIX}:spent:${day}`,
+  spentBy: (request: string) => `${PREFIX}:spentby:${request}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */
   lock: (queue: string, job: string) => `${PREFIX}:${queue}:${job}:lock`,

@@ -41,8 +41,9 @@ export function lists(connection: Connection): Pick<Log, Lists> {
 }
 
 /** Durable marks, and what is kept for a while. */
-export function notes(connection: Connection): Pick<Log, "mark" | "marked" | "once" | "lease" | "putBlob" | "getBlob"> {
+export function notes(connection: Connection): Pick<Log, "mark" | "marked" | "once" | "lease" | "spend" | "putBlob" | "getBlob"> {
   const lease = script(connection, "lease.lua");
+  const spend = script(connection, "spent.lua");
   return {
     async mark(name, value) {
       await connection.ask((client) => client.set(KEYS.mark(name), value));
@@ -55,6 +56,11 @@ export function notes(connection: Connection): Pick<Log, "mark" | "marked" | "on
     },
     async lease(name, holder, ttlMs) {
       return (await lease([KEYS.lease(name)], [holder, ttlMs])) === 1;
+    },
+    async spend(day, request, { tokens, cost }) {
+      const reply = await spend([KEYS.spent(day), KEYS.spentBy(request)], [tokens, cost ?? "", LIMITS.spentTime]);
+      const [all, known] = reply as [string, string | null];
+      return { tokens: Number(all), cost: known === null ? null : Number(known) };
     },
     async putBlob(key, data, ttlMs) {
       await connection.ask((client) => client.set(KEYS.blob(key), Buffer.from(data), "PX", ttlMs));

@@ -35,6 +35,9 @@ export interface BwrapPlan {
   carry: string | null;
 }
 
+/** The first descriptor for what a job opens: 3 is the seccomp program, 4 the status. */
+export const FIRST_FD = 5;
+
 /** Where the conversation's home stands inside. */
 export const HOME = "/home/agent";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RunSpec } from "../core/sandbox.ts";
-import { type Bind, bwrapArgs, HOME, settings, shielded } from "./bwrap-args.ts";
+import { type Bind, bwrapArgs, FIRST_FD, HOME, settings, shielded } from "./bwrap-args.ts";
 import { carrying, SESS } from "./carry.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import { stageEtc } from "./etc.ts";
@@ -11,9 +11,6 @@ import type { Common, Keeper } from "./keeper.ts";
 import { commandEnv, type Lock, type RunUser, SYSTEM_PATH } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
 import type { Plan, Told } from "./provider.ts";
-
-/** The first descriptor for what a job opens: 3 is the seccomp program, 4 the status. */
-const FIRST_FD = 5;
 
 const OUT_OF_MEMORY = "the machine ended a process of it, because all of it together used too much memory";
 

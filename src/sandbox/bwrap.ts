@@ -9,10 +9,13 @@ import { fingerprint } from "./fingerprint.ts";
 import { folderOf } from "./folders.ts";
 import { lacks } from "./grants.ts";
 import { type Guarded, guarded } from "./guard.ts";
+import { besideBwrap, inbox } from "./inbox.ts";
 import { insideBwrap, keeper } from "./keeper.ts";
 import { commandEnv } from "./launch.ts";
 import { HELD, probe } from "./probes.ts";
 import type { SandboxOptions } from "./options.ts";
+import { keeping } from "./keep.ts";
+import { notesReader } from "./notes.ts";
 import { createRun } from "./provider.ts";
 
 /** Commands in bubblewrap: no network, no host files but /usr and the workspace, nothing left afterwards. */
@@ -21,9 +24,10 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
   const groups = openCgroups();
   const common = commonParts(options);
   const runs = createRun<Guarded>(options, (...run) => plan(...run));
-  const keep = keeper(options, insideBwrap(runs.errand, common));
+  const inside = insideBwrap(runs.errand, common);
+  const keep = keeper(options, inside);
   const plan = planner(options, common, keep, "fresh" in groups ? groups : null);
-  const { run, raw, left, userOf, close } = runs;
+  const { run, raw, left, check, userOf, close } = runs;
   return {
     name: "bwrap",
     run: guarded(run, raw),
@@ -36,6 +40,9 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
     },
     lacks: (workspace, grants) => lacks(workspace, grants, options),
     fingerprint: (workspace, files) => fingerprint((spec, how) => run(spec, how, { protect: [] }), workspace, files),
+    notes: notesReader((spec, how) => run(spec, how, { protect: [] })),
+    keep: keeping(options, inside, userOf, () => "/tmp"),
+    put: inbox({ options, check, keep, beside: besideBwrap(runs.errand, common) }),
     left,
     dispose: keep.dispose,
     tidy: keep.tidy,

@@ -16,6 +16,7 @@ export async function fingerprint(
   return how === "exited" ? output.text : `unread ${randomUUID()}`;
 }
 
-function quoted(text: string): string {
+/** As one word for bash. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, readdirSync, rmdirSync, rmSync, statS
 import { join } from "node:path";
 import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
-import { bwrapArgs } from "./bwrap-args.ts";
+import { bwrapArgs, FIRST_FD, settings } from "./bwrap-args.ts";
 import { keptFolders } from "./folders.ts";
 import { commandEnv, type RunUser } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -108,18 +108,25 @@ function tidyOwn(stateDir: string): void {
 
 /** `Inside` by bubblewrap. */
 export function insideBwrap(errand: Runs<unknown>["errand"], common: Common): Inside {
-  return async (folder, user, command) => {
+  return async (folder, user, command, given = {}) => {
+    const secretArgs = settings(given);
+    const secrets = secretArgs.length > 0 ? FIRST_FD : null;
     const start = bwrapArgs({
-      ...{ enter: [], user, etc: common.etc(user), cwd: INSIDE, env: commandEnv("/tmp"), secrets: null, prelude: "" },
+      ...{ enter: [], user, etc: common.etc(user), cwd: INSIDE, env: commandEnv("/tmp"), secrets, prelude: "" },
       ...{ binds: [{ from: folder, to: INSIDE, writable: true }], command, carry: null },
     });
-    return await done(errand, { ...common.job(), ...start, lock: null, opens: [], secretArgs: [] }, user);
+    return await done(errand, { ...common.job(), ...start, lock: null, opens: [], secretArgs }, user);
   };
 }
 
 /** What an errand printed. Rejects when it did not come to its end. */
-export async function done(errand: Runs<unknown>["errand"], planned: Planned, user: RunUser): Promise<string> {
-  const { how, words, printed } = await errand({ user, planned, timeoutMs: LIMITS.commandTimeMax });
+export async function done(
+  errand: Runs<unknown>["errand"],
+  planned: Planned,
+  user: RunUser,
+  timeoutMs: number = LIMITS.commandTimeMax,
+): Promise<string> {
+  const { how, words, printed } = await errand({ user, planned, timeoutMs });
   if (how !== "exited") throw new Error(`${how} ${words.trim()}`);
   return new TextDecoder().decode(printed.first);
 }

@@ -5,8 +5,12 @@ import { fingerprint } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
 import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
+import { inbox } from "./inbox.ts";
+import { keeping } from "./keep.ts";
 import { done, keeper } from "./keeper.ts";
+import { notesReader } from "./notes.ts";
 import { createRun, type Planned } from "./provider.ts";
+import type { Inside } from "./quota.ts";
 import { checkWorkspace } from "./workspace.ts";
 
 /** What every thread shows when there is no wall around commands. */
@@ -39,10 +43,11 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
   }
 
   const runs = createRun<null>(options, plan);
-  const keep = keeper(options, async (folder, user, command) => {
+  const inside: Inside = async (folder, user, command, given = {}) => {
     const argv = [...launcher(user), "env", "-C", folder, ...supervised(command, WALLS)];
-    return await done(runs.errand, { ...BARE, argv, lock: null, env: commandEnv(folder) }, user);
-  });
+    return await done(runs.errand, { ...BARE, argv, lock: null, env: { ...commandEnv(folder), ...given } }, user);
+  };
+  const keep = keeper(options, inside);
   return {
     name: "none",
     run: (spec, how) => runs.run(spec, how, null),
@@ -51,6 +56,14 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     // There is nothing that a command could not reach anyway.
     lacks: () => null,
     fingerprint: (workspace, files) => fingerprint((spec, how) => runs.run(spec, how, null), workspace, files),
+    notes: notesReader((spec, how) => runs.run(spec, how, null)),
+    keep: keeping(options, inside, runs.userOf, (tmp) => tmp),
+    put: inbox({
+      options,
+      check: runs.check,
+      keep,
+      beside: (workspace, staged, user, copying) => inside(workspace, user, copying(staged)),
+    }),
     left: runs.left,
     dispose: keep.dispose,
     tidy: keep.tidy,

@@ -39,6 +39,8 @@ export interface Runs<Extra> {
   raw(spec: RunSpec, options: RunOptions, extra: Extra): Promise<Ran>;
   errand(errand: Errand): Promise<Ran>;
   left: Sandbox["left"];
+  /** Whom commands of a workspace run as. Rejects when it is none, or none any more. */
+  check(workspace: string): Promise<RunUser>;
   /** The user of a workspace that was checked before. */
   userOf(workspace: string): RunUser | null;
   close(): Promise<void>;
@@ -92,6 +94,7 @@ export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Ru
       // The file holds the beginning only: how much more there was, nobody has counted.
       return first.length === 0 ? null : shape({ first, last: new Uint8Array(), total: first.length, broken: true }, redact).output;
     },
+    check: users.check,
     userOf: users.known,
     close,
   };

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { LIMITS } from "../limits.ts";
 import type { RunUser } from "./launch.ts";
 
-/** Runs a command in a folder of ours, inside a sandbox that has nothing else, as the user who wrote there. Gives what it printed. */
-export type Inside = (folder: string, user: RunUser, command: string) => Promise<string>;
+/** Runs a command in a folder of ours, inside a sandbox that has nothing else, as the user who wrote there. Gives what it printed. `given`: variables. */
+export type Inside = (folder: string, user: RunUser, command: string, given?: Record<string, string>) => Promise<string>;
 
 export type Attempt = (what: string, act: () => Promise<void> | void) => Promise<void>;
 

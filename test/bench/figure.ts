@@ -19,6 +19,19 @@ export interface Bench {
   run(rounds: number): Promise<Figure[]>;
 }
 
+/** `script/bench --quick`: one round and small numbers, to see that a bench works. Its figures say nothing. */
+export const QUICK = process.env["BENCH_QUICK"] !== undefined;
+
+/** How many of something: fewer in a quick run. */
+export function sized(full: number, quick: number): number {
+  return QUICK ? quick : full;
+}
+
+/** What each round gave of ours, divided by what it gave of the floor. */
+export function ratiosOf(ours: readonly number[], floors: readonly number[]): number[] {
+  return ours.map((value, round) => value / (floors[round] as number));
+}
+
 export function holds({ value, goal }: Figure): boolean {
   if (goal === undefined) return true;
   // Written so that a value that is not a number fails.

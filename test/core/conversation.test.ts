@@ -123,6 +123,8 @@ function playOut(log: Entry[]): Entry[] {
     const news: NewEntry[] = [];
     if (todo === null && asked) news.push({ type: "approval-decided", approval: asked.approval, call: asked.call, decision: "denied" });
     else if (todo === null && state.parked) news.push({ type: "retried", by: bob });
+    else if (todo === null && state.paused) news.push({ type: "stop", event: "e", by: ann });
+    else if (todo === null && state.fetching[0]) news.push({ type: "received", of: state.fetching[0].seq, files: [] });
     else if (todo === null) return out;
     else if (todo.do === "run-again") news.push(callAgain(todo.message, { entries: out, state }, { ids: { call: () => `again${i}` } }));
     else if (todo.do === "ask-model") news.push(modelSays(state.seq));
@@ -143,6 +145,7 @@ function playOut(log: Entry[]): Entry[] {
     else if (todo.do === "run")
       for (const { call } of todo.calls)
         news.push({ type: "run-ended", call: call.id, how: "exited", exit: 0, output: { text: "", bytes: 0, omitted: 0 }, ms: 0 });
+    else if (todo.do === "take-files") news.push({ type: "brief", parent: todo.received.of, about: "files", text: "" });
     else if (todo.do === "pause") news.push({ type: "stop", event: "e", by: ann });
     else if (todo.do === "finish") news.push({ type: "final", text: "x", answers: todo.answers, reason: todo.reason });
     else if (todo.do === "close-approval")

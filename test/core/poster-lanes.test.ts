@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { NewEntry } from "../../src/core/entry.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { PaperChat } from "../support/paper-chat.ts";
 import { final, openPosting, type Posting, ran } from "../support/posting.ts";
@@ -146,6 +147,25 @@ describe("a limit of the platform", () => {
     await thread.drain();
     expect(chat.texts().at(-1)).toMatch(/echo a[^]*echo b[^]*echo c/);
   });
+});
+
+test("the buttons of an interrupted run stay its own, and go when somebody has chosen", async () => {
+  const thread = await posting.thread("slack:T1:C1:1.1");
+  await thread.drain();
+  await thread.step("a", "b", "c");
+  await thread.add({ ...ran("a"), how: "interrupted" } as NewEntry, ran("b"), ran("c"));
+  await thread.drainAll();
+  expect(chat.texts()[1]).toMatch(/echo a[^]*\[Look\] \[Run again\] \[Leave it\]$/);
+  const [of] = (await posting.log.read(thread.key, 0)).filter(({ type }) => type === "run-ended").map(({ seq }) => seq);
+  const choice = { type: "choice", of: of ?? 0, choice: "leave", by: bob } as const;
+  await posting.log.ingest({ conversation: thread.key, event: "press", at: posting.now(), entry: choice, wakes: false });
+  await thread.drainAll();
+  expect(chat.texts().slice(1)).toEqual([
+    expect.stringMatching(/echo a[^]*Bob chose: Leave it/),
+    expect.stringContaining("echo b"),
+    expect.stringContaining("echo c"),
+  ]);
+  expect(Object.keys((await thread.state()).sent)).toEqual(["status:2"]);
 });
 
 test("a thread that is never up to date does not make the poster's memory grow", async () => {

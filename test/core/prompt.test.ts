@@ -53,24 +53,6 @@ describe("the model's messages", () => {
     );
   });
 
-  test("only ever grow: each request extends the one before", () => {
-    fc.assert(
-      fc.property(anyLog, (log) => {
-        const all = toMessages(log, setting, redact);
-        for (const entry of log) {
-          if (entry.type !== "model") continue;
-          const sent = toMessages(
-            log.filter((e) => e.seq <= entry.read),
-            setting,
-            redact,
-          );
-          expect(all.slice(0, sent.length)).toEqual(sent);
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
-
   test("put words that came during an answer behind that answer", () => {
     const log = numbered([opened(), message("one"), message("two", bob), modelSays(2, "answer")]);
     expect(words(log)).toEqual(["user: Ann: one", "assistant: answer", "user: Bob: two"]);

@@ -54,6 +54,11 @@ test.each(PLATFORMS)(
       }
     });
     try {
+      // Redis goes down twice in the middle of it.
+      for (const left of [20, 10]) {
+        await scene.until("some were hit", () => open.size <= left, 300_000);
+        await keeper.kill("redis");
+      }
       await scene
         .until("every checkpoint was hit", () => open.size === 0, 400_000)
         .catch((thrown: unknown) => {

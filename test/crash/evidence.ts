@@ -76,7 +76,12 @@ async function bellOf(redis: Redis, keys: string[]): Promise<Pick<Evidence, "uns
   const jobs: string[] = [];
   for (const key of bell) {
     if (/:(wait|active|paused)$/.test(key)) unsettled.push(...(await redis.lrange(key, 0, -1)).map((job) => `${key} ${job}`));
-    if (/:(delayed|prioritized)$/.test(key)) unsettled.push(...(await redis.zrange(key, "0", "-1")).map((job) => `${key} ${job}`));
+    if (/:(delayed|prioritized)$/.test(key)) {
+      for (const job of await redis.zrange(key, "0", "-1")) {
+        const [data, why] = await redis.hmget(key.replace(/[^:]+$/, job), "data", "failedReason");
+        unsettled.push(`${key} ${job} ${data} ${why}`);
+      }
+    }
     if (/^[^:]+:[^:]+:\d+$/.test(key)) jobs.push(`${key} ${(await redis.hget(key, "data")) ?? ""}`);
   }
   return { unsettled, bell: [...bell, ...jobs] };

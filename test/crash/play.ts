@@ -34,7 +34,8 @@ export const RULES: Rule[] = [
     ],
   },
   { when: /ask$/, steps: [() => late(bash(asks())), answer] },
-  { when: /more$/, steps: [() => late(bash(auto())), answer] },
+  { when: /more$/, steps: [() => late(bash(auto())), () => late(bash(asks())), answer] },
+  { when: /instead$/, steps: [() => late(bash(auto())), answer] },
   { when: /: Look how far the interrupted/, steps: [() => late(bash(look())), answer] },
   // The first step is the command itself, which no model asks for.
   { when: /: Run the interrupted/, steps: [answer, answer] },
@@ -83,7 +84,7 @@ export async function converse(people: People, channel: string, manner: Manner):
     await sleep(random() * 3_000);
     await reply("more");
   } else if (manner === "changed" && (await reads(/\[ Approve \]/))) {
-    await reply("more");
+    await reply("instead");
   } else if (manner === "stopped" && (await comes(async () => await hasBegun(said), quiet))) {
     await sleep(random() * 2_000);
     await reply("stop");

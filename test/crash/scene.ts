@@ -73,6 +73,7 @@ export async function openScene(platform: Platform, plan: Plan): Promise<Scene> 
 async function comeToRest({ deck, people }: Scene, ms: number): Promise<Found> {
   const saids = people.talks.map(({ said }) => said);
   const look = async (): Promise<Found> => {
+    await refill(deck);
     const found = verify(await gather(deck, saids));
     await Promise.all(found.aside.map(async (conversation) => await retry(deck, conversation)));
     return found;

@@ -88,6 +88,10 @@ export class PaperChat implements Chat {
     return found ? { ref: found.ref } : "absent";
   }
 
+  async download(): Promise<Uint8Array> {
+    throw new ChatError({ kind: "refused", code: "not_shown" });
+  }
+
   texts(): string[] {
     return this.messages.map((m) => m.text);
   }

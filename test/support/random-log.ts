@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { type State, emptyState, fold, openApproval } from "../../src/core/conversation.ts";
 import { type Todo, next } from "../../src/core/next.ts";
 import type { Decision, Entry, NewEntry, Person } from "../../src/core/entry.ts";
-import { callAgain, choicesIn } from "../../src/core/interrupted.ts";
+import { choicesIn } from "../../src/core/choice.ts";
+import { callAgain } from "../../src/core/interrupted.ts";
 
 /** Logs as real work leaves them: `next` says what is to be done, chance says how it ends and what comes in between. */
 
@@ -48,7 +49,7 @@ function buildLog(choices: number[]): Entry[] {
 
 /** The least that a request of now has read: all but the newest inputs, and what opened the turn. */
 function mustHaveRead(log: Entry[], turn: number): number {
-  const last = log.findLast((e) => !["message", "edited", "removed"].includes(e.type))?.seq ?? 0;
+  const last = log.findLast((e) => !["message", "edited", "removed", "received"].includes(e.type))?.seq ?? 0;
   return Math.max(last, turn);
 }
 
@@ -84,15 +85,37 @@ function anInput(choice: number, log: Entry[]): NewEntry {
   if (choice % 35 === 0) return { type: "stop", event: `stop${n}`, by: bob };
   if (choice % 55 === 0) return { type: "edited", event: "first", text: `changed ${n}` };
   if (choice % 65 === 0) return { type: "removed", event: `more${n - 1}` };
-  return message(`more${n}`, choice % 2 ? ann : bob);
+  const files = choice % 15 === 0 ? [{ name: "a.txt", type: "text/plain", bytes: 1, url: "" }] : null;
+  return { ...message(`more${n}`, choice % 2 ? ann : bob), ...(files ? { files } : {}) } as NewEntry;
+}
+
+/** As a gateway keeps it: a text, a picture, or why there is none. */
+function received(of: number, choice: number): NewEntry {
+  const bytes = { as: choice % 2 ? ("text" as const) : ("picture" as const), type: "image/png", blob: `b${of}` };
+  return { type: "received", parent: of, of, files: [{ name: "a.txt", bytes: 1, ...(choice % 3 ? bytes : { problem: "too large" }) }] };
+}
+
+function briefOf({ of, files }: Entry<"received">): NewEntry {
+  const pictures = files.flatMap((file) => ("blob" in file && file.as === "picture" ? [file] : []));
+  return { type: "brief", parent: of, about: "files", text: "files", ...(pictures.length > 0 ? { pictures } : {}) };
 }
 
 function idle(state: State, choice: number, log: Entry[]): NewEntry[] {
   if (state.parked && choice % 2) return [{ type: "retried", by: bob }];
   if (state.paused && choice % 4) return [{ type: "choice", of: state.paused.seq, choice: choice % 2 ? "continue" : "stop", by: ann }];
   const asked = openApproval(state)?.asked;
+  const [waiting] = state.fetching;
+  if (waiting && choice % 4) return [received(waiting.seq, choice)];
   if (!asked) return [(choice % 4 ? aChoice(choice, log) : null) ?? message(`next${log.length}`)];
   return [decidedAs(asked, (["approved", "denied", "expired", "superseded"] as const)[choice % 4] ?? "denied")];
+}
+
+/** What a worker may have to put down before a request. */
+function beforeIt(choice: number, log: Entry[]): NewEntry {
+  if (!log.some(({ type }) => type === "model" || type === "brief")) return { type: "brief", about: "agents", text: "tabs, no blanks" };
+  const upto = 1 + (choice % log.length);
+  const marks = { tokens: 30_000, window: choice % 3 ? 32_768 : 4_096 };
+  return { type: "compacted", upto, outputs: choice % 2 ? 0 : 400, ...marks, ...(choice % 4 ? { summary: "work" } : { words: 400 }) };
 }
 
 function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused", why?: string): NewEntry {
@@ -109,9 +132,12 @@ interface At {
 
 function perform(todo: Todo, { choice, log, state, id }: At): NewEntry[] {
   switch (todo.do) {
+    case "take-files":
+      return [briefOf(todo.received)];
     case "run-again":
       return [callAgain(todo.message, { entries: log, state }, { ids: { call: id } })];
     case "ask-model": {
+      if (choice % 13 === 0) return [beforeIt(choice, log)];
       const finish = (["calls", "calls", "stop", "cut", "filter"] as const)[choice % 5] ?? "stop";
       const count = finish === "calls" ? 1 + (choice % 3) : finish === "cut" ? choice % 2 : 0;
       const calls = Array.from({ length: count }, () => ({ id: id(), name: "bash", args: { command: "ls" }, raw: '{"command":"ls"}' }));

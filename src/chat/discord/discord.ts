@@ -3,6 +3,7 @@ import { untilDone } from "../../core/patience.ts";
 import type { Chat, Ids } from "../../core/ports.ts";
 import { discordApi } from "./api.ts";
 import { Ears, type EarsOptions } from "./ears.ts";
+import { download } from "./files.ts";
 import { layout } from "./layout.ts";
 import { begin, buckets, edit, find, type Out, send } from "./out.ts";
 import type { Self } from "./read.ts";
@@ -54,6 +55,7 @@ export function discordChat(options: DiscordOptions): Chat {
     send: (thread, chunk, nonce, file) => send(out, thread, chunk, nonce, file),
     begin: (channel, chunk, nonce) => begin(out, channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(out, thread, ref, chunk),
+    download: (file, limits) => download(options.apiUrl, file, limits),
     find: (thread, sought) => find(out, thread, sought),
   };
 }

@@ -28,7 +28,7 @@ export interface Ears {
 }
 
 /** The action ids of our buttons. */
-const BUTTONS = new RegExp(`^(?:${[...PRESS_ACTIONS, ...CHOICES, "stop"].join("|")})$`);
+const BUTTONS = new RegExp(`^(?:${[...PRESS_ACTIONS, ...CHOICES].join("|")})$`);
 
 type Arrive = (inbound: Inbound) => Promise<Reply>;
 

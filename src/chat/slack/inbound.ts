@@ -87,14 +87,14 @@ export function readActions(raw: unknown, self: Self): Reading {
   const thread = slackThread(self.team, container.channel_id, threadTs ?? container.message_ts);
   const place: Place = { channel: container.channel_id, user: user.id, ...(threadTs && { thread: threadTs }) };
   const heard = { kind: "heard" as const, place, ts: null, named: [] };
-  if (action === "stop") {
-    const event = `slack:stop:${container.channel_id}:${container.message_ts}:${user.id}:${action_ts}`;
-    return { ...heard, inbound: (by) => ({ kind: "stop", event, thread, by }) };
-  }
   const choice = CHOICES.find((each) => each === action);
   if (choice && value && /^\d+$/.test(value)) {
     const event = `slack:choice:${thread.key}:${value}:${user.id}:${action_ts}`;
     return { ...heard, inbound: (by) => ({ kind: "choice", event, thread, by, choice, of: Number(value) }) };
+  }
+  if (action === "stop") {
+    const event = `slack:stop:${container.channel_id}:${container.message_ts}:${user.id}:${action_ts}`;
+    return { ...heard, inbound: (by) => ({ kind: "stop", event, thread, by }) };
   }
   const press = PRESS_ACTIONS.find((each) => each === action);
   if (!press || !value) return ignored(`no button of ours: ${action}`);

@@ -3,6 +3,7 @@ import type { Chat } from "../../core/ports.ts";
 import { layout } from "./blocks.ts";
 import { type Clients, slackClients } from "./clients.ts";
 import { type Ears, type EarsOptions, slackEars } from "./ears.ts";
+import { download } from "./files.ts";
 import { slackError } from "./health.ts";
 import type { Self } from "./inbound.ts";
 import { begin, buckets, edit, find, send } from "./out.ts";
@@ -36,6 +37,7 @@ export function slackChat(options: SlackOptions): Chat {
     send: (thread, chunk, nonce, file) => send(clients, thread, chunk, nonce, file),
     begin: (channel, chunk, nonce) => begin(clients, self?.team ?? "", channel, chunk, nonce),
     edit: (thread, ref, chunk) => edit(clients, thread, ref, chunk),
+    download: (file, limits) => download(options, file, limits),
     find: (thread, sought) => find(clients, self?.user, thread, sought),
   };
 }

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { Variables } from "./extras.ts";
+import { webAddress } from "./values.ts";
+
+/** The models that people may choose, and where each is asked: the pieces of `deckhand.yaml` for that. */
+
+/** One model by the name that people use. What is null is as in the settings (OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_API). */
+export interface NamedModel {
+  name: string;
+  /** Its name at the service. */
+  model: string;
+  baseUrl: string | null;
+  /** Null where the settings' key is used. A service of its own never gets that key. */
+  apiKey: string | null;
+  api: "auto" | "chat" | "responses" | null;
+  /** Tokens that it can read; null: as the service says. */
+  window: number | null;
+}
+
+/** Which model is asked where; names of `all`. */
+export interface Models {
+  /** The first is asked where nothing else is said. */
+  all: NamedModel[];
+  /** Those that people may choose. */
+  open: string[];
+  workspaces: Record<string, string>;
+  channels: Record<string, string>;
+  /** Who goes on when another is not there. */
+  fallback: string | null;
+}
+
+const SAY = {
+  name: "the name of a model has no spaces, at most 100 characters, and does not end in a colon",
+  window: "must be a whole number of tokens, 1024 or more",
+  address: "must be the service's address, such as http://127.0.0.1:11434/v1",
+  key: "must be the name of an environment variable of Deckhand in capitals, such as SPARE_API_KEY; the key itself never stands here",
+};
+
+export const MODEL_NAME = z.string().regex(/^\S{0,99}[^\s:,]$/, SAY.name);
+
+const FIELDS = z.strictObject({
+  model: MODEL_NAME.optional(),
+  base_url: z.string().refine(isAddress, SAY.address).optional(),
+  key: z
+    .string()
+    .regex(/^[A-Z_][A-Z0-9_]*$/, SAY.key)
+    .optional(),
+  api: z.enum(["auto", "chat", "responses"]).optional(),
+  window: z.int(SAY.window).min(1024, SAY.window).optional(),
+});
+
+/** A list of names will do where nothing more is to be said of them. */
+export const MODELS = z.union([
+  z.array(MODEL_NAME).transform((names) => Object.fromEntries(names.map((name) => [name, {} as z.infer<typeof FIELDS>]))),
+  z.record(
+    MODEL_NAME,
+    FIELDS.nullable().transform((fields) => fields ?? {}),
+  ),
+]);
+
+/** With their keys; each problem begins with the model's name. */
+export function readModels(
+  written: z.infer<typeof MODELS>,
+  variables: Variables,
+  report: (name: string, problem: string) => void,
+): NamedModel[] {
+  return Object.entries(written).map(([name, { model = name, base_url: baseUrl = null, key, api = null, window = null }]) => {
+    const apiKey = key === undefined ? null : variables.value(key);
+    if (key !== undefined && apiKey === null) report(name, `key: ${key} is not set; set it for Deckhand, or take it away here`);
+    return { name, model, baseUrl, apiKey, api, window };
+  });
+}
+
+/** The settings' own model first; whoever is named anywhere is there. */
+export function joinModels(written: Omit<Models, "open">, own: string): Models {
+  const { all, workspaces, channels, fallback } = written;
+  const names = new Set([own, ...all.map(({ name }) => name)]);
+  const open = [...names];
+  for (const name of [...Object.values(workspaces), ...Object.values(channels), ...(fallback === null ? [] : [fallback])]) names.add(name);
+  const plain = { baseUrl: null, apiKey: null, api: null, window: null };
+  const found = (name: string): NamedModel => all.find((each) => each.name === name) ?? { name, model: name, ...plain };
+  return { ...written, all: [...names].map(found), open };
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return webAddress(text) !== "";
+  } catch {
+    return false; // what is wrong is said by SAY
+  }
+}
