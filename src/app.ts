@@ -10,6 +10,7 @@ import type { Chat, Limiter, Queue, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { redactor } from "./core/redactor.ts";
 import { findNow } from "./core/status.ts";
+import { sparingly } from "./core/sparingly.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
 import { LIMITS } from "./limits.ts";
@@ -70,6 +71,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   const log = redisLog({ url: config.redisUrl, trace });
   const queue = bullQueue({ url: config.redisUrl, trace, lockMs: config.lockMs, stalledMs: config.stalledMs });
   const end = new AbortController();
+  const hurry = new AbortController();
   const watch = watchRedis({ url: config.redisUrl, trace });
   const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(config), isFull: watch.isFull };
   const gateway = role === "worker" ? null : await openGateway(config, deps);
@@ -82,6 +84,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   let claims: Claims | null = null;
   const stop = async (): Promise<void> => {
     await gateway?.endHearing();
+    hurry.abort();
     await queue.close(config.graceMs);
     end.abort();
     await Promise.all([
@@ -97,7 +100,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   try {
     if (opened) {
       claims = await claim(config, opened, queue, trace);
-      await startWorker(config, opened, claims, queue, deps);
+      await startWorker({ config, opened, claims, queue, hurry: hurry.signal }, deps);
     }
     if (gateway) await startGateway(config, gateway, queue, deps, end.signal);
     // What a crash left behind is looked at now, not when its age shows.
@@ -125,14 +128,24 @@ async function claim(config: Config, opened: OpenSandbox, queue: WorkerQueue, tr
   return await claimWorkspaces({ url: config.redisUrl, trace, host: hostId(config.stateDir), workspaces, lost, ...times });
 }
 
-async function startWorker(config: Config, opened: OpenSandbox, claims: Claims, queue: Queue, deps: IntakeDeps): Promise<void> {
+interface WorkerParts {
+  config: Config;
+  opened: OpenSandbox;
+  claims: Claims;
+  queue: Queue;
+  /** Aborts when we stop: what is to be posted by then is rung for at once. */
+  hurry: AbortSignal;
+}
+
+async function startWorker({ config, opened, claims, queue, hurry }: WorkerParts, deps: IntakeDeps): Promise<void> {
   const { log, trace, access } = deps;
-  const appended = (conversation: string): void => {
+  const ring = (conversation: string): void => {
     queue.wakePosts(conversation).catch((thrown: unknown) => {
       // The thread is behind until the sweeper rings; the log is complete.
       trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
     });
   };
+  const appended = sparingly(ring, LIMITS.ringEvery, systemClock, hurry);
   const { redisLearned } = await import("./redis/learned.ts");
   const learned = redisLearned({ url: config.redisUrl, trace });
   const hands = await buildHands({ config, log, trace, access, ...opened, appended, learned });

@@ -118,7 +118,11 @@ function build(values: Values, list: Workspace[], env: Env, models: Models): Omi
     killAt: values.DECKHAND_KILL_AT,
     path: searchPath(env),
     floodBytes: Math.round(values.DECKHAND_OUTPUT_MAX_MB * MEGABYTE),
-    secrets: secretsOf(values, [...list.flatMap(({ credentials }) => Object.values(credentials).map(({ value }) => value)), ...keysOf(models)], env),
+    secrets: secretsOf(
+      values,
+      [...list.flatMap(({ credentials }) => Object.values(credentials).map(({ value }) => value)), ...keysOf(models)],
+      env,
+    ),
   };
 }
 

@@ -122,6 +122,8 @@ export const LIMITS = {
   doubtfulWaitMax: 60 * second,
   /** How long a platform may be unable to tell whether a send has happened before it is sent again with a note. */
   doubtfulLook: 2 * minute,
+  /** A worker rings at once for what is to be posted, and then again at most this often for the same thread. */
+  ringEvery: 100,
   /** A ring for a thread of a platform that this gateway does not serve is passed on after this long. */
   postElsewhere: 500,
 
@@ -186,7 +188,8 @@ export const LIMITS = {
   takeoversWithoutProgress: 3,
   /** One whose worker died is taken up alone until it gets on, or for so long: what kills a worker does so soon. */
   suspectTime: 10 * second,
-  wakesAtOnce: 20,
+  /** Conversations of one workspace at once; nearly all of them wait for the model, and a command that changes something for its turn. */
+  wakesAtOnce: 200,
   postsAtOnce: 20,
   /** A wake that throws is rung again: so often, and after at most this long (a wake that comes meanwhile waits with it). */
   wakeTries: 10,

@@ -5,6 +5,7 @@ import { assert, constantFrom, dictionary, oneof, property, string } from "fast-
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Config, loadConfig, readConfig, SETTINGS } from "../src/config.ts";
 import { NotStarted } from "../src/core/errors.ts";
+import { SHIPPED } from "../src/core/spending.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** What a workspace has that says nothing of it. */
@@ -21,6 +22,12 @@ function problems(env: Record<string, string>, yaml: string | null = null): stri
   return "problems" in read ? read.problems : [];
 }
 
+/** As when deckhand.yaml says nothing of models. */
+function onlyModel(name: string): Config["models"] {
+  const all = [{ name, model: name, baseUrl: null, apiKey: null, api: null, window: null }];
+  return { all, open: [name], workspaces: {}, channels: {}, fallback: null };
+}
+
 describe("the configuration", () => {
   test("with nothing set lets nobody do anything and has every default", () => {
     expect(config({})).toEqual({
@@ -30,6 +37,9 @@ describe("the configuration", () => {
       redisUrl: "redis://127.0.0.1:6379",
       workspaces: [],
       rules: [],
+      limits: SHIPPED,
+      prices: {},
+      models: onlyModel("gpt-5"),
       users: [],
       approvers: [],
       sandbox: "bwrap",
@@ -87,6 +97,9 @@ describe("the configuration", () => {
         { name: "api", path: "/srv/api", channels: ["slack:C2"], users: null, approvers: null, ...NO_EXTRAS },
       ],
       rules: [],
+      limits: SHIPPED,
+      prices: {},
+      models: onlyModel("local/model:7b"),
       users: ["slack:*", "discord:42"],
       approvers: ["slack:U1", "discord:role:7"],
       sandbox: "none",

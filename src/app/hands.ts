@@ -23,8 +23,13 @@ export interface OpenSandbox {
   workspaces: Hands["workspaces"];
 }
 
-/** Checks each workspace and measures the sandbox in it. Throws NotStarted: without both, nothing may run. */
-export async function openSandbox(config: Config, list: { name: string; path: string }[], trace?: Trace): Promise<OpenSandbox> {
+/** Checks each workspace and measures the sandbox in it; `meanwhile` is called when that only has to be waited for. Throws NotStarted: without both, nothing may run. */
+export async function openSandbox(
+  config: Config,
+  list: { name: string; path: string }[],
+  trace?: Trace,
+  meanwhile?: () => void,
+): Promise<OpenSandbox> {
   const { contains } = await import("../sandbox/workspace.ts");
   // What commands can write must not be what starts them.
   const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
@@ -44,7 +49,7 @@ export async function openSandbox(config: Config, list: { name: string; path: st
   const workspaces: OpenSandbox["workspaces"] = new Map();
   const problems: string[] = makeState(config.stateDir);
   for (const { name, path: folder } of problems.length > 0 ? [] : list) {
-    const report = await sandbox.selfTest(folder);
+    const report = await sandbox.selfTest(folder, meanwhile);
     const credentials = Object.entries(extras.get(folder)?.credentials ?? {}).flatMap(([key, { host }]) =>
       host ? [{ name: key, host }] : [],
     );

@@ -27,8 +27,8 @@ export function openModels(config: Config, open: (options: Options) => Model): P
   return { model: named(own), modelFor, spare: fallback === null ? null : named(fallback) };
 }
 
-/** A service of its own never gets the key of the other. */
-function optionsOf({ model, baseUrl, apiKey, api, window }: NamedModel, { model: own }: Config): Options {
+/** With what a model is opened. A service of its own never gets the key of the other. */
+export function optionsOf({ model, baseUrl, apiKey, api, window }: NamedModel, { model: own }: Config): Options {
   const elsewhere = baseUrl !== null;
   return {
     model,

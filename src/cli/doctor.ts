@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { NOT_SET, NO_SANDBOX } from "../app.ts";
 import { openSandbox } from "../app/hands.ts";
+import { optionsOf } from "../app/models.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
 import { DeckhandError, NotStarted, asDeckhandError } from "../core/errors.ts";
 import type { Fact } from "../core/ports.ts";
+import type { EndpointOptions } from "../model/endpoint.ts";
 import { countsMoney, limitsLine, priceLine } from "../core/spending.ts";
 import { logTrace } from "../system.ts";
 import { interruption } from "./keyboard.ts";
@@ -124,34 +126,43 @@ function configChecks(config: Config, live: string | null): Check[] {
     ...config.workspaces.map((workspace) => workspaceCheck(config, workspace)),
     ...(config.workspaces.length > 0 ? [claimsCheck(config)] : []),
     ...(config.workspaces.length === 0 ? [broken("workspaces", NOT_SET.workspace)] : []),
-    {
-      name: "model",
-      async look() {
-        const { knownOf, modelHealth } = await import("../model/health.ts");
-        return { fine: [await modelHealth(config.model), ...knownOf(config.model, await learnedOf(config))].join("; ") };
-      },
-    },
+    ...config.models.all.map((model, index) => modelCheck(config, model, index === 0 ? "model" : `model ${model.name}`)),
     limitsCheck(config),
     accessCheck(config),
     ...chatChecks(config, live),
   ];
 }
 
-/** A limit in money holds nothing back while the price is not known. */
-function limitsCheck({ limits, prices, model }: Config): Check {
+function modelCheck(config: Config, model: Config["models"]["all"][number], name: string): Check {
+  return {
+    name,
+    async look() {
+      const { knownOf, modelHealth } = await import("../model/health.ts");
+      const options = optionsOf(model, config);
+      return { fine: [await modelHealth(options), ...knownOf(options, await learnedOf(config, options))].join("; ") };
+    },
+  };
+}
+
+/** A limit in money holds nothing back while a price is not known. */
+function limitsCheck({ limits, prices, model, models }: Config): Check {
   return {
     name: "limits",
     async look() {
       const { nameOfModel } = await import("../model/endpoint.ts");
-      const price = priceLine(nameOfModel(model), prices);
-      if (price === null && countsMoney(limits)) return { wrong: [new DeckhandError("PRICE_UNKNOWN", model.model).line()] };
-      return { fine: `${limitsLine(limits)}; price of ${model.model}: ${price ?? "unknown"}` };
+      const priced = models.all.map((each) => {
+        const by = nameOfModel({ ...model, model: each.model, baseUrl: each.baseUrl ?? model.baseUrl });
+        return { model: each.model, price: priceLine(by, prices) };
+      });
+      const unknown = countsMoney(limits) ? priced.filter(({ price }) => price === null) : [];
+      if (unknown.length > 0) return { wrong: unknown.map((each) => new DeckhandError("PRICE_UNKNOWN", each.model).line()) };
+      return { fine: [limitsLine(limits), ...priced.map((each) => `price of ${each.model}: ${each.price ?? "unknown"}`)].join("; ") };
     },
   };
 }
 
 /** What the model's endpoint taught the workers; nothing while Redis does not answer, which is told above. */
-async function learnedOf({ redisUrl, model }: Config): Promise<Fact[]> {
+async function learnedOf({ redisUrl }: Config, model: EndpointOptions): Promise<Fact[]> {
   const { nameOfModel } = await import("../model/endpoint.ts");
   const { redisLearned } = await import("../redis/learned.ts");
   const learned = redisLearned({ url: redisUrl, trace: logTrace("silent", []) });

@@ -1,5 +1,5 @@
 import { circumstances } from "../core/card.ts";
-import { besides } from "../core/render.ts";
+import { besides, shorterLine } from "../core/render.ts";
 import { decisionLine } from "../core/approval.ts";
 import type { Entry } from "../core/entry.ts";
 import { visible } from "../core/visible.ts";
@@ -42,6 +42,8 @@ export function printEntry(entry: Entry, seen?: Seen, written = false): string {
       return printRun(entry, seen);
     case "final":
       return `${written ? "" : `\n${visible(entry.text)}`}${entry.cut ? "\n(output cut: the model reached its limit of length)" : ""}`;
+    case "compacted":
+      return shorterLine(entry) ?? "";
     case "failed":
       return `\n${visible(entry.text)}`;
     default:

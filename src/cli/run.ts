@@ -53,7 +53,9 @@ export async function runCommand(args: string[]): Promise<number> {
   const path = folderAt(values.workspace);
   // Under its own name, so that the rules for it hold here too.
   const name = config.workspaces.find((workspace) => folderAt(workspace.path) === path)?.name ?? "here";
-  const sandbox = await openSandbox(config, [{ name, path }]);
+  // Read while the sandbox is measured; what fails here fails again where it is used.
+  const readAhead = () => void import("../model/openai.ts").catch(() => {});
+  const sandbox = await openSandbox(config, [{ name, path }], undefined, readAhead);
   try {
     if (config.sandbox === "none") process.stderr.write(`${NO_SANDBOX}\n`);
     // Where the output goes to a file or a program, each command's and each answer comes once and whole.

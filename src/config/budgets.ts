@@ -12,8 +12,8 @@ const SAY = {
 };
 
 /** `none`: as much as it takes. */
-const TOKENS = z.union([z.literal("none"), z.int().positive()], SAY.tokens).optional();
-const USD = z.union([z.literal("none"), z.number().min(0.01)], SAY.usd).optional();
+const TOKENS = z.union([z.literal("none"), z.int(SAY.tokens).positive(SAY.tokens)], SAY.tokens).optional();
+const USD = z.union([z.literal("none"), z.number().min(0.01, SAY.usd)], SAY.usd).optional();
 const BUDGET = { tokens: TOKENS, usd: USD };
 
 export const BUDGETS = z.strictObject({

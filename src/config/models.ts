@@ -49,14 +49,15 @@ const FIELDS = z.strictObject({
   window: z.int(SAY.window).min(1024, SAY.window).optional(),
 });
 
-/** A list of names will do where nothing more is to be said of them. */
-export const MODELS = z.union([
+const FORMS = [
   z.array(MODEL_NAME).transform((names) => Object.fromEntries(names.map((name) => [name, {} as z.infer<typeof FIELDS>]))),
   z.record(
     MODEL_NAME,
     FIELDS.nullable().transform((fields) => fields ?? {}),
   ),
-]);
+] as const;
+/** A list of names will do where nothing more is to be said of them. */
+export const MODELS = z.union(FORMS, `must be a list of names, or names with what is to be known of each; ${SAY.name}`);
 
 /** With their keys; each problem begins with the model's name. */
 export function readModels(

@@ -3,6 +3,7 @@ import type { NewEntry } from "./entry.ts";
 import { asDeckhandError } from "./errors.ts";
 import type { Hands } from "./hands.ts";
 import { showPictures } from "./inbox.ts";
+import type { ModelAnswer } from "./ports.ts";
 import { answered } from "./retrying.ts";
 import type { Session } from "./session.ts";
 
@@ -19,12 +20,20 @@ export async function askModel(session: Session, all: Hands, signal: AbortSignal
     if (before.length > 0) return before;
     const started = hands.clock.now();
     const { answer, ...how } = await answered({ messages: session.history.messages(), tools: toolsOf(hands) }, session, hands, signal);
+    warnWhenCut(answer, session, hands);
     const { calls, ...rest } = answer;
     const minted = calls.map((call) => ({ id: hands.ids.call(), ...call }));
     return [{ type: "model", read, ...rest, calls: minted, ms: hands.clock.now() - started, ...how }];
   } catch (thrown) {
     return await unanswered(thrown, read, session, hands, signal);
   }
+}
+
+/** Some servers cut what is too long for them and say nothing: the prompt goes first. What they count gives them away. */
+function warnWhenCut({ usage }: ModelAnswer, { conversation, history }: Session, { trace }: Hands): void {
+  const { tokens } = history.tokens();
+  if (usage.prompt === null || tokens < 3_000 || usage.prompt > tokens * 0.4) return;
+  trace.warn("request-cut", { conversation, counted: usage.prompt, estimated: tokens, hint: "give the server a larger context" });
 }
 
 async function unanswered(thrown: unknown, read: number, session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {

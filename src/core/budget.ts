@@ -29,7 +29,8 @@ export async function withinBudget(
   const news = (await ask()).map((entry) => withCost(entry, tokens, session, hands));
   const spent = news.map(spentBy).reduce(plus, NOTHING);
   // As far as anybody knows, a request that was stopped in the middle is paid for.
-  if (!signal.aborted) await booked.correct({ tokens: spent.tokens, cost: spent.cost ?? (spent.tokens > 0 ? cost : null) });
+  if (spent.tokens > 0 || !signal.aborted)
+    await booked.correct({ tokens: spent.tokens, cost: spent.cost ?? (spent.tokens > 0 ? cost : null) });
   return news;
 }
 

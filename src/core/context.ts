@@ -60,12 +60,11 @@ async function room(
 ): Promise<NewEntry[]> {
   const plan = makeRoom(session.history, window, overflowed);
   if (plan === null) return [];
-  const { summarise: upto, squeeze, marks } = plan;
-  const smaller = squeeze ? [squeeze] : [];
-  if (upto === null) return smaller;
+  const { summarise: upto, squeezes, marks } = plan;
+  if (upto === null) return squeezes;
   const longest = share(SUMMARY, marks.window) * BYTES;
   const summary = await summarise(session, { hands, signal, tools: toolsOf(hands), window: marks.window, longest });
-  return [{ type: "compacted", upto, outputs: 0, summary, ...marks }, ...smaller];
+  return [{ type: "compacted", upto, outputs: 0, summary, ...marks }, ...squeezes];
 }
 
 /** What the workspace's AGENTS.md says, once, before the first request of a conversation. */

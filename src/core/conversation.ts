@@ -1,6 +1,6 @@
 import { remembering, signatureOf } from "./repeats.ts";
-import { type DaySpent, NOTHING, plus, type Spent, spentBy } from "./spending.ts";
-import { type Call, type Entry, type Person, isEntry } from "./entry.ts";
+import { NOTHING, plus, type Spent, spentBy } from "./spending.ts";
+import { type Call, type DaySpent, type Entry, type Person, isEntry } from "./entry.ts";
 
 /** One call of a step and everything that has happened to it. */
 export interface CallState {
@@ -129,6 +129,7 @@ function advance(state: State, entry: Entry): void {
       if (entry.about === "files") state.received = state.received.filter(({ of }) => of !== entry.parent);
       return;
     case "compacted":
+      spend(state, entry);
       return;
     default:
       happenedToCall(state, entry);
@@ -211,7 +212,7 @@ function endCall(state: State, call: CallState, entry: Entry<"run-ended">): void
   call.ended = entry;
   if (!state.turn || !state.step) return;
   state.turn.activeMs += entry.ms;
-  state.turn.recent = remembering(state.turn.recent, signatureOf(call.call, entry));
+  if (state.step.entry.again === undefined) state.turn.recent = remembering(state.turn.recent, signatureOf(call.call, entry));
   if (!state.step.calls.every((c) => c.ended)) return;
   const understood = state.step.calls.some((c) => !["cut", "no-tool", "bad-arguments"].includes(c.ended?.why ?? ""));
   state.turn.invalid = understood ? 0 : state.turn.invalid + 1;

@@ -1,5 +1,4 @@
 import type { StandingRule } from "./rules.ts";
-import type { DaySpent } from "./spending.ts";
 
 /**
  * The lines of the append-only log. The log is the only truth: state, the model's messages, the posts in
@@ -32,6 +31,13 @@ export interface Usage {
   prompt: number | null;
   completion: number | null;
   cached: number | null;
+}
+
+/** What all conversations together had taken of one day (UTC, `2026-11-30`): tokens, and millionths of a US dollar where known. */
+export interface DaySpent {
+  day: string;
+  tokens: number;
+  cost: number | null;
 }
 
 export type Verdict = "auto" | "ask" | "deny";
@@ -183,7 +189,7 @@ interface Bodies {
   /** Somebody ended the work. */
   stop: { event: string; by: Person };
   /** The turn's answer. `answers` lists the seqs of the messages that it closes. */
-  final: { text: string; answers: number[]; reason: "answer" | "stopped" | "limit"; cut?: boolean };
+  final: { text: string; answers: number[]; reason: "answer" | "stopped"; cut?: boolean };
   /**
    * A limit was reached. The turn goes on when somebody of `approvers` says so; see `choice`. `limit`: not one of the turn's
    * own, but the thread's, or that of a day, with what all conversations had taken of it by then.

@@ -83,12 +83,20 @@ async function receive(conversation: string, message: Message, job: Job): Promis
   const full = (await job.isFull?.()) === true;
   const taken = all.slice(0, full ? 0 : LIMITS.filesPerMessage);
   const why = full ? "there is no room for files now" : `only ${LIMITS.filesPerMessage} files of a message are taken`;
-  const left = all.slice(taken.length).map(({ name, bytes }): ReceivedFile => ({ name, bytes, problem: why }));
-  const fetched = await Promise.all(
-    taken.map((file, at) => receiveOne(file, { ...job, key: `file:${conversation}:${message.seq}:${at}`, conversation })),
-  );
+  const contents = await Promise.all(taken.map((file) => fetched(file, { ...job, conversation })));
   if (signal.aborted) return;
-  const entry: NewEntry<"received"> = { type: "received", parent: message.seq, of: message.seq, files: [...fetched, ...left] };
+  const files: ReceivedFile[] = [];
+  for (const [at, file] of all.entries()) {
+    const received = judged(file, contents[at] ?? why, job.room);
+    if ("data" in received) {
+      const { data, ...kept } = received;
+      const blob = `file:${conversation}:${message.seq}:${at}`;
+      await log.putBlob(blob, data, LIMITS.fileTtl);
+      if (kept.as === "picture") job.room -= data.length;
+      files.push({ ...kept, blob });
+    } else files.push(received);
+  }
+  const entry: NewEntry<"received"> = { type: "received", parent: message.seq, of: message.seq, files };
   const event = `files:${conversation}:${message.seq}`;
   const kept = await log.ingest({ conversation, event, at: clock.now(), entry, wakes: true });
   trace.info("files-received", { conversation, kept: kept.kind, files: all.length });
@@ -96,25 +104,23 @@ async function receive(conversation: string, message: Message, job: Job): Promis
   await queue.wakePosts(conversation);
 }
 
-async function receiveOne(file: MessageFile, job: Job & { key: string; conversation: string }): Promise<ReceivedFile> {
-  const { name, bytes } = file;
-  const data = await fetched(file, job);
+type Judged = { name: string; bytes: number } & ({ as: "text" | "picture"; type: string; data: Uint8Array } | { problem: string });
+
+/** What a file is, by its content, or why it is not taken; `room`: bytes for pictures. */
+function judged({ name, bytes, type }: MessageFile, data: Uint8Array | string, room: number): Judged {
   if (typeof data === "string") return { name, bytes, problem: data };
+  const { length } = data;
   const picture = pictureType(data);
-  const problem = picture === null ? textProblem(data) : roomProblem(data, job);
-  if (problem !== null) return { name, bytes: data.length, problem };
-  await job.log.putBlob(job.key, data, LIMITS.fileTtl);
-  return {
-    name,
-    bytes: data.length,
-    as: picture === null ? "text" : "picture",
-    type: picture ?? (file.type || "text/plain"),
-    blob: job.key,
-  };
+  if (picture !== null && length > room)
+    return { name, bytes: length, problem: "this thread has as many pictures as a model can be shown" };
+  if (picture !== null) return { name, bytes: length, as: "picture", type: picture, data };
+  const problem = textProblem(data);
+  return problem === null ? { name, bytes: length, as: "text", type: type || "text/plain", data } : { name, bytes: length, problem };
 }
 
 /** The bytes, or why there are none. */
-async function fetched(file: MessageFile, { chats, conversation, clock, trace, signal }: Job & { conversation: string }) {
+async function fetched(file: MessageFile, job: Job & { conversation: string }): Promise<Uint8Array | string> {
+  const { chats, conversation, clock, trace, signal } = job;
   const chat = chats.find(({ platform }) => conversation.startsWith(`${platform}:`));
   const maxBytes = file.type !== "" && !file.type.startsWith("image/") ? LIMITS.fileText : LIMITS.filePicture;
   if (file.bytes > maxBytes) return tooLarge(maxBytes);
@@ -139,12 +145,6 @@ const WORDS: Record<string, string> = {
 
 function tooLarge(maxBytes: number): string {
   return `it is larger than ${maxBytes / 1_000_000} MB`;
-}
-
-function roomProblem({ length }: Uint8Array, job: Job): string | null {
-  if (length > job.room) return "this thread has as many pictures as a model can be shown";
-  job.room -= length;
-  return null;
 }
 
 const SIGNATURES: [string, RegExp][] = [

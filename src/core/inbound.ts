@@ -25,7 +25,6 @@ export type RunChoice = (typeof RUN_CHOICES)[number];
 export const RUN_CHOICES = ["look", "again", "leave"] as const;
 
 /** What can be done when a limit is reached. */
-export type PauseChoice = (typeof PAUSE_CHOICES)[number];
 export const PAUSE_CHOICES = ["continue", "stop"] as const;
 
 export type Choice = (typeof CHOICES)[number];

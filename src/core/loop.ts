@@ -101,6 +101,7 @@ async function watchStop(session: Session, hands: Hands, stop: AbortController, 
   const off = await log.onHint((about) => about === conversation && nudge.abort()).catch(lost);
   while (!done.aborted && !stop.signal.aborted) {
     await clock.sleep(hands.stopPollMs, AbortSignal.any([done, nudge.signal]));
+    if (done.aborted) break;
     nudge = new AbortController();
     const seq = await log.stopSeq(conversation).catch(lost);
     if (seq !== null && seq > session.state.seq) stop.abort();

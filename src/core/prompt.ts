@@ -37,9 +37,12 @@ export function resultText(ended: Entry<"run-ended">): string {
   return fitted(text.trimEnd() || "(no output)", omitted, howItEnded(ended) + notes);
 }
 
+/** What is said of a command's end may take of a result, usually. */
+const ROOM_FOR_END = 1_000;
+
 /** Whether the model gets less than the command printed. */
 export function leavesOut({ omitted, text }: Output): boolean {
-  return omitted > 0 || utf8(text) > LIMITS.outputModel;
+  return omitted > 0 || utf8(text) > LIMITS.outputModel - ROOM_FOR_END;
 }
 
 function whereItIs({ bytes, file }: Output): string {

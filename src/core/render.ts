@@ -105,9 +105,7 @@ function postOf(entry: Entry, index: Index, waits: Waits): Post | null {
     case "model":
       return index.instead.has(entry.seq) ? insteadPost(entry) : null;
     case "compacted":
-      return entry.summary === undefined
-        ? null
-        : { key: `compacted:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text: SHORTER }] };
+      return shorterPost(entry);
     case "received":
       return filesPost(entry.seq, entry.files.flatMap(refusedFile));
     case "brief":
@@ -137,7 +135,19 @@ function filesPost(seq: number, lines: string[]): Post | null {
   return text ? { key: `files:${seq}`, lane: "output", blocks: [{ kind: "note", text }] } : null;
 }
 
-const SHORTER = "This thread has grown long: I go on from a summary of the earlier work, with your words and the newest steps as they are.";
+/** What people read when the model gets less than there was; null when only outputs were taken out. */
+export function shorterLine({ summary, words }: Entry<"compacted">): string | null {
+  if (summary !== undefined)
+    return "This thread has grown long: I go on from a summary of the earlier work, your words and the newest steps.";
+  return words === undefined
+    ? null
+    : "That is longer than the model can read at once: of a long message it gets the beginning and the end.";
+}
+
+function shorterPost(entry: Entry<"compacted">): Post | null {
+  const text = shorterLine(entry);
+  return text === null ? null : { key: `compacted:${entry.seq}`, lane: "output", blocks: [{ kind: "note", text }] };
+}
 
 function insteadPost({ seq, instead = "", model }: Entry<"model">): Post {
   const text = visible(`${instead}. Until this is answered I use another model, ${model}.`);

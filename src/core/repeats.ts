@@ -1,4 +1,3 @@
-import type { State } from "./conversation.ts";
 import type { Call, NewEntry } from "./entry.ts";
 
 /** How many of the newest calls are remembered. */
@@ -27,11 +26,19 @@ export function sameInARow(recent: readonly string[]): number {
 const ROUND =
   "Note from Deckhand: this is the {} time in a row that you made this very call, and the same came of it. Do something else, or say what keeps you from going on.";
 
+/** The newest step of a turn, and what is remembered of the calls before. */
+interface Round {
+  step: { entry: { again?: number }; calls: { call: Call }[] } | null;
+  turn: { recent: string[] } | null;
+}
+
 /** The same entries; a result that comes again and again tells the model so, in the log, so that each request repeats it. */
-export function noted(news: NewEntry[], { step, turn }: Pick<State, "step" | "turn">): NewEntry[] {
+export function noted(news: NewEntry[], { step, turn }: Round): NewEntry[] {
   let recent = turn?.recent ?? [];
   return news.map((entry) => {
-    const call = entry.type === "run-ended" && step?.calls.find((each) => each.call.id === entry.call)?.call;
+    // What people want counts for nothing against the model.
+    const call =
+      entry.type === "run-ended" && step?.entry.again === undefined && step?.calls.find((each) => each.call.id === entry.call)?.call;
     if (!call) return entry;
     recent = remembering(recent, signatureOf(call, entry));
     const times = sameInARow(recent);

@@ -26,10 +26,12 @@ const PLACEHOLDER = 60;
 /** What has to happen before the next request: entries without a summary as they are; `summarise`: up to which entry. */
 export interface Room {
   summarise: number | null;
-  squeeze: NewEntry<"compacted"> | null;
+  squeezes: NewEntry<"compacted">[];
   /** What a summary is to be marked with. */
   marks: Pick<NewEntry<"compacted">, "tokens" | "window" | "overflow">;
 }
+
+type Squeeze = Pick<NewEntry<"compacted">, "upto" | "outputs" | "words">;
 
 /**
  * Decides whether the messages still fit, before each request and once more when the endpoint says that they do not
@@ -41,25 +43,37 @@ export function makeRoom(history: History, window: number, overflowed: boolean):
   if (tokens < window * PRUNE_AT && !overflowed) return null;
   // What was refused is too much, whatever we thought that fits.
   const most = overflowed ? Math.min(window, tokens) : window;
+  const limit = most * (overflowed ? SAFE : SUMMARISE_AT);
   const marks = { tokens, window: most, ...(overflowed ? { overflow: true as const } : {}) };
-  const squeeze = (upto: number, outputs: number, words?: number): NewEntry<"compacted"> => ({
-    ...{ type: "compacted", upto, outputs, ...marks },
-    ...(words === undefined ? {} : { words }),
+  const plan = (summarise: number | null, squeezes: Squeeze[]): Room => ({
+    ...{ summarise, marks, squeezes: squeezes.map((squeeze) => ({ type: "compacted", ...squeeze, ...marks })) },
   });
+
   const steps = history.steps();
+  const kept = share(KEPT, Math.max(0, limit - fixed));
+  const { upto, newest, wins } = cutAt(steps, kept, share(PEOPLE, most));
   const old = oldOutputs(steps, most);
-  const enough = tokens - old.gain < most * (overflowed ? SAFE : SUMMARISE_AT);
-  if (old.gain >= share(GAIN, most) && enough) return { summarise: null, squeeze: squeeze(old.upto, 0), marks };
+  const pruned = old.gain >= share(GAIN, most) ? old.gain : 0;
+  const prune = pruned > 0 ? [{ upto: old.upto, outputs: 0 }] : [];
+  // Where much else has gathered, outputs alone would have to go again soon.
+  const isEnough = wins - pruned < share(WORTH, most);
+  if (isEnough && pruned > 0 && tokens - pruned < limit) return plan(null, prune);
   if (tokens < window * SUMMARISE_AT && !overflowed) return null;
 
-  const kept = share(KEPT, Math.max(0, most * (overflowed ? SAFE : SUMMARISE_AT) - fixed));
-  const { upto, newest } = cutAt(steps, kept, share(PEOPLE, most), share(WORTH, most));
-  const big = newest.reduce((all, step) => all + step.tokens, 0) > kept;
-  const long = newest.reduce((all, step) => all + step.long + step.outputs.length, 0);
-  const bytes = history.bytesOf(kept / Math.max(1, long));
-  const words = newest.some((step) => step.long > 0) ? bytes : undefined;
-  const smaller = big && long > 0 ? squeeze(newest.at(-1)?.seq ?? 0, bytes, words) : null;
-  return upto === 0 && smaller === null ? null : { summarise: upto === 0 ? null : upto, squeeze: smaller, marks };
+  const [smaller, shorter] = lessOfNewest(history, newest, kept);
+  if (isEnough && smaller.length > 0 && tokens - pruned - shorter < limit) return plan(null, [...prune, ...smaller]);
+  if (wins >= share(WORTH, most)) return plan(upto, smaller);
+  return prune.length + smaller.length > 0 ? plan(null, [...prune, ...smaller]) : null;
+}
+
+/** What makes the newest steps fit, when even they are too much, and how many tokens that wins, about. */
+function lessOfNewest(history: History, newest: Told[], kept: number): [Squeeze[], number] {
+  const all = newest.reduce((total, step) => total + step.tokens, 0);
+  const long = newest.reduce((total, step) => total + step.long + step.outputs.length, 0);
+  if (all <= kept || long === 0) return [[], 0];
+  const bytes = history.bytesOf(kept / long);
+  const words = newest.some((step) => step.long > 0 && step.words > kept / long) ? { words: bytes } : {};
+  return [[{ upto: newest.at(-1)?.seq ?? 0, outputs: bytes, ...words }], all - kept];
 }
 
 /** All outputs but the newest, and what they take. */
@@ -78,8 +92,8 @@ function oldOutputs(steps: Told[], window: number): { upto: number; gain: number
   return { upto, gain };
 }
 
-/** Up to which entry a summary stands for what happened: all but the newest whole steps. 0 when it would win too little. */
-function cutAt(steps: Told[], kept: number, people: number, worth: number): { upto: number; newest: Told[] } {
+/** Up to which entry a summary would stand for what happened, all but the newest whole steps, and what it would win. */
+function cutAt(steps: Told[], kept: number, people: number): { upto: number; newest: Told[]; wins: number } {
   let room = kept;
   let at = steps.length;
   while (at > 0 && (at === steps.length || room - (steps[at - 1]?.tokens ?? 0) >= 0)) {
@@ -90,6 +104,5 @@ function cutAt(steps: Told[], kept: number, people: number, worth: number): { up
   const words = replaced.reduce((all, step) => all + step.words, 0);
   const wins = replaced.reduce((all, step) => all + step.tokens - step.words, 0) + Math.max(0, words - people);
   const upto = Math.max(0, ...replaced.map(({ seq }) => seq));
-  if (wins < worth) return { upto: 0, newest: steps.slice(at) };
-  return { upto, newest: steps.slice(at).filter(({ seq }) => seq > upto) };
+  return { upto, newest: steps.slice(at).filter(({ seq }) => seq > upto), wins };
 }

@@ -67,8 +67,8 @@ export interface SandboxReport {
 
 export interface Sandbox {
   readonly name: "bwrap" | "none";
-  /** Runs the real argument list with probes. Never throws. */
-  selfTest(workspace: string): Promise<SandboxReport>;
+  /** Runs the real argument list with probes; `waiting` is called when there is nothing to do but to wait for them. Never throws. */
+  selfTest(workspace: string, waiting?: () => void): Promise<SandboxReport>;
   /** Never rejects: what went wrong is in the result. Nothing of the command is left when it resolves. */
   run(spec: RunSpec, options: RunOptions): Promise<RunResult>;
   /** What the conversation's commands left for the next one. Never throws; starts at the workspace when unsure. */

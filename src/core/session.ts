@@ -60,20 +60,26 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     return await done;
   }
   async function readOn(): Promise<void> {
-    const fresh = await patiently(() => log.read(conversation, state.seq), clock, signal);
+    take(await patiently(() => log.read(conversation, state.seq), clock, signal));
+  }
+  function take(fresh: Entry[]): void {
     entries.push(...fresh);
     fold(fresh, state);
     if (fresh.length > 0) session.history.add(fresh);
   }
   async function add(news: NewEntry[]): Promise<void> {
+    let isRead = false;
     if (news.length > 0) {
       for (const { type } of news) checkpoint(`before-${type}`);
       const op = ids.token();
       const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);
       if (done.kind === "fenced") throw new DeckhandError("REDIS_FENCED");
       for (const { type } of news) checkpoint(`after-${type}`);
+      // Nothing has come in between: what was appended is all that there is to read.
+      isRead = done.entries[0]?.seq === state.seq + 1;
+      if (isRead) take(done.entries);
     }
-    await readOn();
+    if (!isRead) await readOn();
     if (news.length > 0) parts.appended(conversation);
   }
   await session.refresh();

@@ -13,10 +13,10 @@ export interface Price {
 export type Prices = Readonly<Record<string, Price>>;
 
 /** When somebody last looked at the built-in prices. */
-export const PRICES_AS_OF = "2026-01";
+const PRICES_AS_OF = "2026-01";
 
 /** A few well-known prices; `prices` in deckhand.yaml goes before them. A model that is in neither has an unknown cost. */
-export const PRICES: Prices = {
+const PRICES: Prices = {
   "gpt-5": { input: 1.25, cached: 0.125, output: 10 },
   "gpt-5-mini": { input: 0.25, cached: 0.025, output: 2 },
   "gpt-5-nano": { input: 0.05, cached: 0.005, output: 0.4 },
@@ -34,11 +34,6 @@ export interface Spent {
 }
 
 export const NOTHING: Spent = { tokens: 0, cost: null };
-
-/** What all conversations together had taken of one day (UTC, `2026-11-30`). */
-export interface DaySpent extends Spent {
-  day: string;
-}
 
 /** How much may be spent; null: as much as it takes. */
 export interface Budget {

@@ -129,7 +129,7 @@ function endedText(turn: TurnView): string {
 
 function endWord(end: Entry<"final" | "failed"> | undefined): string {
   if (!end || isEntry(end, "failed")) return "Not done";
-  return end.reason === "answer" ? "Done" : end.reason === "stopped" ? "Stopped" : "Paused at a limit";
+  return end.reason === "answer" ? "Done" : "Stopped";
 }
 
 /** Something that fits into one line of a post. */

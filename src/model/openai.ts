@@ -86,8 +86,9 @@ function buildRequest(model: string, request: ModelRequest, can: Capabilities): 
 }
 
 /** Others refuse fields that they do not know. */
-function withoutKey({ cacheKey: _, ...request }: ModelRequest): ModelRequest {
-  return request;
+function withoutKey(request: ModelRequest): ModelRequest {
+  const { cacheKey: _, ...others } = request;
+  return others;
 }
 
 /** The error to throw. What a refusal teaches is kept, and then the same may be asked again at once, in another form. */

@@ -7,6 +7,8 @@ import { KEYS } from "./keys.ts";
 /** Hears what may be lost, on a connection of its own, which is made when somebody wants to hear. */
 export function hints(url: string, trace: Trace): Pick<Log, "onHint" | "onLive" | "close"> {
   const channels = new Map<string, Set<(message: string) => void>>();
+  /** Subscriptions that are there; the client makes them again after each break. */
+  const there = new Set<string>();
   let connection: Connection | undefined;
 
   async function hear(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
@@ -18,13 +20,16 @@ export function hints(url: string, trace: Trace): Pick<Log, "onHint" | "onLive" 
     }
     const listeners = channels.get(channel) ?? new Set();
     channels.set(channel, listeners.add(listener));
-    // Again for each listener: whoever comes while the first subscription is under way waits for one too.
-    await connection
-      .ask((client) => client.subscribe(channel))
-      .catch((thrown: unknown) => {
-        listeners.delete(listener);
-        throw thrown;
-      });
+    // Whoever comes while the first subscription is under way asks for one too.
+    if (!there.has(channel)) {
+      await connection
+        .ask((client) => client.subscribe(channel))
+        .catch((thrown: unknown) => {
+          listeners.delete(listener);
+          throw thrown;
+        });
+      there.add(channel);
+    }
     return async () => {
       listeners.delete(listener);
     };

@@ -20,7 +20,7 @@ export const KEYS = {
   recent: (workspace: string) => `${PREFIX}:recent:${workspace}`,
   /** What was taken of a day; and by one request of it. */
   spent: (day: string) => `${PREFIX}:spent:${day}`,
-  spentBy: (request: string) => `${PREFIX}:spentby:${request}`,
+  spentBy: (day: string, request: string) => `${PREFIX}:spent:${day}:${request}`,
   bucket: (name: string) => `${PREFIX}:bucket:${name}`,
   /** BullMQ's lock of a job. */
   lock: (queue: string, job: string) => `${PREFIX}:${queue}:${job}:lock`,

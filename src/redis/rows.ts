@@ -5,18 +5,19 @@ export type Row = [id: string, fields: string[]];
 
 /** Joins what the script put into the fields with the body. */
 export function entryOf([id, fields]: Row): Entry {
-  const field = new Map<string, string>();
-  for (let i = 0; i < fields.length; i += 2) field.set(fields[i] as string, fields[i + 1] as string);
-  const approval = field.get("a");
-  const known = approval === undefined ? {} : { approval, call: field.get("c"), parent: Number(field.get("p")) };
-  return {
-    ...JSON.parse(field.get("b") as string),
-    ...known,
-    v: 1,
-    seq: Number.parseInt(id, 10),
-    at: Number(field.get("t")),
-    epoch: Number(field.get("e")),
-  } as Entry;
+  const valueOf = (name: string): string | undefined => {
+    for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) return fields[i + 1];
+    return undefined;
+  };
+  // Written into what was parsed: a copy of each entry would double what a long log costs.
+  const entry = JSON.parse(valueOf("b") as string) as Record<string, unknown>;
+  const approval = valueOf("a");
+  if (approval !== undefined) Object.assign(entry, { approval, call: valueOf("c"), parent: Number(valueOf("p")) });
+  entry["v"] = 1;
+  entry["seq"] = Number.parseInt(id, 10);
+  entry["at"] = Number(valueOf("t"));
+  entry["epoch"] = Number(valueOf("e"));
+  return entry as unknown as Entry;
 }
 
 /** The six arguments that append.lua takes for an entry. */

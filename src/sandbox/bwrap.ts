@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Carried, Sandbox, SandboxReport } from "../core/sandbox.ts";
+import type { Carried, RunOptions, RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { proxyEnv } from "./bridge.ts";
 import { HOME } from "./bwrap-args.ts";
 import { commonParts, planner } from "./bwrap-plan.ts";
@@ -27,12 +27,15 @@ export function bwrapSandbox(options: SandboxOptions): Sandbox {
   const inside = insideBwrap(runs.errand, common);
   const keep = keeper(options, inside);
   const plan = planner(options, common, keep, "fresh" in groups ? groups : null);
-  const { run, raw, left, check, userOf, close } = runs;
+  const { run, raw, left, check, userOf, warm, close } = runs;
   return {
     name: "bwrap",
     run: guarded(run, raw),
-    selfTest: async (workspace) =>
-      badged(await probe(workspace, options, (spec, how) => run(spec, how, { protect: [] })), workspace, options),
+    selfTest: async (workspace, waiting) => {
+      warm();
+      const parts = { check, run: (spec: RunSpec, how: RunOptions) => run(spec, how, { protect: [] }), waiting };
+      return badged(await probe(workspace, options, parts), workspace, options);
+    },
     carried: (conversation, workspace) => {
       const user = userOf(workspace);
       if (user === null) return { cwd: workspace, env: {}, notes: [] };

@@ -33,11 +33,13 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
     return { ...BARE, argv, lock: spec.reach === "probe" ? null : lock, env: commandEnv(home, spec.reach === "approved") };
   }
 
-  async function selfTest(workspace: string): Promise<SandboxReport> {
+  async function selfTest(workspace: string, waiting?: () => void): Promise<SandboxReport> {
     const checked = await checkWorkspace(workspace, options);
     if (!checked.ok) return { ok: false, badge: BADGE, problems: [checked.error.line()] };
     const spec = { conversation: "self-test", workspace, cwd: workspace, command: "[ $UID -ne 0 ]", timeoutMs: LIMITS.commandTime };
-    const { exit, why } = await runs.run({ ...spec, reach: "probe" }, { signal: new AbortController().signal }, null);
+    const testing = runs.run({ ...spec, reach: "probe" }, { signal: new AbortController().signal }, null);
+    waiting?.();
+    const { exit, why } = await testing;
     const problem = exit === 0 ? [] : [why ?? asDeckhandError("a command without a sandbox does not run").line()];
     return { ok: exit === 0, badge: BADGE, problems: problem };
   }

@@ -5,11 +5,10 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import type { Sandbox, SandboxReport } from "../core/sandbox.ts";
-import { commandEnv } from "./launch.ts";
+import { commandEnv, type RunUser } from "./launch.ts";
 import { prepareState } from "./folders.ts";
 import type { SandboxOptions } from "./options.ts";
 import { closedTo } from "./user.ts";
-import { checkWorkspace } from "./workspace.ts";
 
 export const HELD = "sandboxed: no network, workspace only";
 const FAILED = "the sandbox did not pass its test";
@@ -51,22 +50,28 @@ function ways(bait: Bait): Record<string, string> {
   };
 }
 
+interface ProbeParts {
+  check: (workspace: string, again: boolean) => Promise<RunUser>;
+  run: Sandbox["run"];
+  /** See `Sandbox.selfTest`. */
+  waiting: (() => void) | undefined;
+}
+
 /** Runs the real argument list with probes. Never throws; the badge is earned only when every probe was held. */
-export async function probe(workspace: string, options: SandboxOptions, run: Sandbox["run"]): Promise<SandboxReport> {
+export async function probe(workspace: string, options: SandboxOptions, parts: ProbeParts): Promise<SandboxReport> {
   try {
-    const problems = await attempt(workspace, options, run);
+    const problems = await attempt(workspace, options, parts);
     return { ok: problems.length === 0, badge: problems.length === 0 ? HELD : FAILED, problems };
   } catch (thrown) {
     return { ok: false, badge: FAILED, problems: [asDeckhandError(thrown).line()] };
   }
 }
 
-async function attempt(workspace: string, options: SandboxOptions, run: Sandbox["run"]): Promise<string[]> {
+async function attempt(workspace: string, options: SandboxOptions, { check, run, waiting }: ProbeParts): Promise<string[]> {
   prepareState(options.stateDir);
-  const checked = await checkWorkspace(workspace, options);
-  if (!checked.ok) throw checked.error;
-  const closed = await closedTo(checked.user, join(options.stateDir, "c"), "pass", options.path);
-  if (closed !== null) throw new DeckhandError("STATE_UNUSABLE", `${closed} is closed to uid ${checked.uid}`);
+  const user = await check(workspace, true);
+  const closed = await closedTo(user, join(options.stateDir, "c"), "pass", options.path);
+  if (closed !== null) throw new DeckhandError("STATE_UNUSABLE", `${closed} is closed to uid ${user.uid}`);
 
   const name = `deckhand-probe-${randomUUID()}`;
   const secret = join(options.stateDir, "etc", name);
@@ -87,7 +92,11 @@ async function attempt(workspace: string, options: SandboxOptions, run: Sandbox[
       timeoutMs: PROBE_MS,
       reach: "probe" as const,
     };
-    const result = await run(spec, { signal: new AbortController().signal });
+    const ready = async (): Promise<boolean> => {
+      if (waiting) setImmediate(waiting);
+      return true;
+    };
+    const result = await run(spec, { signal: new AbortController().signal, ...(waiting ? { ready } : {}) });
     if (result.why !== undefined) return [result.why];
     if (result.how !== "exited") return [new DeckhandError("SANDBOX_RUNNER", `the test did not finish (${result.how})`).line()];
     const lines = result.output.text.split("\n");

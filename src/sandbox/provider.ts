@@ -39,10 +39,12 @@ export interface Runs<Extra> {
   raw(spec: RunSpec, options: RunOptions, extra: Extra): Promise<Ran>;
   errand(errand: Errand): Promise<Ran>;
   left: Sandbox["left"];
-  /** Whom commands of a workspace run as. Rejects when it is none, or none any more. */
-  check(workspace: string): Promise<RunUser>;
+  /** Whom commands of a workspace run as; `again`: whatever was found before. Rejects when it is none, or none any more. */
+  check(workspace: string, again?: boolean): Promise<RunUser>;
   /** The user of a workspace that was checked before. */
   userOf(workspace: string): RunUser | null;
+  /** Lets the runner start meanwhile: a command will come. */
+  warm(): void;
   close(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export interface Runs<Extra> {
 export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Runs<Extra> {
   const users = rememberUsers(options);
   const redact = redactor(options.secrets ?? []);
-  const { started, close } = lazyRunner(options);
+  const { started, warm, close } = lazyRunner(options);
 
   async function raw(spec: RunSpec, { signal, onChunk, ready }: RunOptions, extra: Extra): Promise<Ran & Told> {
     checkSpec(spec);
@@ -96,23 +98,32 @@ export function createRun<Extra>(options: SandboxOptions, plan: Plan<Extra>): Ru
     },
     check: users.check,
     userOf: users.known,
+    warm,
     close,
   };
 }
 
 /** The runner starts with the first command. After `close` there is none, and asking for it throws. */
-function lazyRunner(options: SandboxOptions): { started(): Runner; close(): Promise<void> } {
+function lazyRunner(options: SandboxOptions): { started(): Runner; warm(): void; close(): Promise<void> } {
   let runner: Runner | null = null;
   let closed = false;
+  function started(): Runner {
+    if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
+    if (runner !== null) return runner;
+    prepareState(options.stateDir);
+    const folder = (name: string): string => join(options.stateDir, name);
+    const { path = SYSTEM_PATH, quietMs = null } = options;
+    runner = createRunner({ folder: folder("run"), cache: folder("cache"), path, quietMs });
+    return runner;
+  }
   return {
-    started: () => {
-      if (closed) throw new DeckhandError("SANDBOX_RUNNER", "it was closed");
-      if (runner !== null) return runner;
-      prepareState(options.stateDir);
-      const folder = (name: string): string => join(options.stateDir, name);
-      const { path = SYSTEM_PATH, quietMs = null } = options;
-      runner = createRunner({ folder: folder("run"), cache: folder("cache"), path, quietMs });
-      return runner;
+    started,
+    warm: () => {
+      try {
+        started().warm();
+      } catch {
+        // The first command tells it.
+      }
     },
     close: async () => {
       closed = true;
@@ -128,7 +139,7 @@ function jobOf({ user, planned, timeoutMs }: Errand, options: SandboxOptions, ma
 }
 
 interface Users {
-  check(workspace: string): Promise<RunUser>;
+  check(workspace: string, again?: boolean): Promise<RunUser>;
   known(workspace: string): RunUser | null;
 }
 
@@ -141,9 +152,9 @@ function rememberUsers(options: SandboxOptions): Users {
     return [workspace, dev, ino, uid, gid, mode].join(" ");
   };
   return {
-    check: async (workspace) => {
+    check: async (workspace, again = false) => {
       const key = keyOf(workspace);
-      const known = users.get(key);
+      const known = again ? undefined : users.get(key);
       if (known !== undefined) return known;
       const checked = await checkWorkspace(workspace, options);
       if (!checked.ok) throw checked.error;

@@ -23,6 +23,8 @@ export interface Runner {
    * of the output; a job that waits asks `ready` and is ended as `cancelled` when that is not true.
    */
   run(job: Job, options: RunnerRun): Promise<Ran>;
+  /** Starts the runner before the first command. Throws when that fails. */
+  warm(): void;
   /** Ends all commands and the runner; later ones end as `cancelled` before they begin. */
   close(): Promise<void>;
 }
@@ -110,6 +112,10 @@ export function createRunner(options: RunnerOptions): Runner {
     }
   }
 
+  function warm(): void {
+    if (!closed) started();
+  }
+
   async function close(): Promise<void> {
     closed = true;
     clearInterval(beat);
@@ -124,7 +130,7 @@ export function createRunner(options: RunnerOptions): Runner {
     await exited;
   }
 
-  return { run, close };
+  return { run, warm, close };
 }
 
 function start(options: RunnerOptions, onGone: () => void): Started {

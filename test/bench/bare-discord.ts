@@ -10,7 +10,9 @@ const press = { type: ComponentType.Button as const, style: 1 as const, label: "
 
 client.on(Events.MessageCreate, (message) => {
   if (message.author.bot || !message.mentions.has(client.user?.id ?? "")) return;
-  void message.reply({ content: message.content, components: [{ type: ComponentType.ActionRow, components: [press] }] });
+  const said = { content: message.content, components: [{ type: ComponentType.ActionRow as const, components: [press] }] };
+  if (message.content.includes("card")) void message.startThread({ name: "card" }).then((thread) => thread.send(said));
+  else void message.reply(said);
 });
 client.on(Events.InteractionCreate, (interaction) => {
   if (interaction.isButton()) void interaction.deferUpdate();

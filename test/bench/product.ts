@@ -94,7 +94,7 @@ const PASSWORD = "bench";
 async function startProcess({ env }: Corridor, role: Role): Promise<AppProcess> {
   const child = fork(fileURLToPath(new URL("./app-main.ts", import.meta.url)), [role], {
     env,
-    execArgv: ["--expose-gc", ...(process.env["BENCH_NODE"]?.split(" ") ?? [])],
+    execArgv: ["--expose-gc", ...(process.env["BENCH_NODE"]?.split(" ").filter(Boolean) ?? [])],
   });
   await said(child);
   const pid = child.pid as number;
@@ -130,7 +130,9 @@ const TICKS_MS = 10;
 
 /** CPU time of a process, of its ended children, and of those that still run, in milliseconds. */
 export function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /, "").split(" ");
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
+    .replace(/^.*\) /, "")
+    .split(" ");
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICKS_MS, 0);
   return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);
 }

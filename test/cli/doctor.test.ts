@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCOPES } from "../../src/chat/slack/manifest.ts";
@@ -10,7 +10,7 @@ import { type TestWorkspace, isRoot, makeWorkspace } from "../support/workspace.
 import { type Ended, deckhand, pathWith, pathWithout, startStub } from "./kit.ts";
 
 const HOST = ["node", "git", "setpriv", "flock", "bwrap", "socat", "cgroup"];
-const WELL = [...HOST, "configuration", "redis", "workspace api", "claims", "model", "access", "slack"];
+const WELL = [...HOST, "configuration", "redis", "workspace api", "claims", "model", "limits", "access", "slack"];
 let place: TestWorkspace;
 let redis: TestRedis;
 let model: ScriptedModel;
@@ -212,10 +212,44 @@ describe("the model", () => {
     onlyFails(await doctor({ OPENAI_BASE_URL: address }), "model", [new RegExp(`nothing listens at ${address}.*\\(MODEL_DOWN\\)$`)]);
   });
 
+  test("is one of several: each is asked for where it is, under its name", async () => {
+    const file = join(place.root, "models.yaml");
+    const port = await freePort();
+    writeFileSync(file, `models: {mini: {}, spare: {base_url: "http://127.0.0.1:${port}/v1"}}\nfallback: spare\n`);
+    const { ok, failed } = await doctor({ DECKHAND_CONFIG: file });
+    expect(ok.filter((line) => line.startsWith("model"))).toEqual([
+      expect.stringMatching(/^model /),
+      expect.stringMatching(/^model mini /),
+    ]);
+    expect(failed).toEqual([expect.stringMatching(new RegExp(`^model spare .*127\\.0\\.0\\.1:${port}.*MODEL_DOWN`))]);
+  });
+
   test("does not list the name: well, with a word about it", async () => {
     const { code, ok } = await doctor({ OPENAI_MODEL: "other" });
     expect(ok.find((line) => name(line) === "model")).toMatch(/its list of models lacks other: check OPENAI_MODEL/);
     expect(code).toBe(0);
+  });
+});
+
+describe("limits", () => {
+  /** Where `deckhand.yaml` says so. */
+  function saying(yaml: string): Record<string, string> {
+    const file = join(place.root, "limits.yaml");
+    writeFileSync(file, yaml);
+    return { DECKHAND_CONFIG: file };
+  }
+
+  test("in money are told of when the model's price is unknown: PRICE_UNKNOWN", async () => {
+    onlyFails(await doctor(saying("limits: {day: {usd: 20}}")), "limits", [
+      /what the model costs: scripted\. Add its price.*\(PRICE_UNKNOWN\)$/,
+    ]);
+  });
+
+  test("are told with the price that holds", async () => {
+    const { ok } = await doctor(saying("limits: {day: {usd: 20}}\nprices: {scripted: {input: 1, output: 2}}"));
+    expect(ok.find((line) => name(line) === "limits")).toMatch(
+      /a day \$20\.00; price of scripted: \$1 in, \$2 out per million tokens \(deckhand\.yaml\)$/,
+    );
   });
 });
 

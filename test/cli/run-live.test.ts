@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, conversationScript, say } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
+import { delta, type FaultServer, finish, startFaultServer } from "../model/fault-server.ts";
 import { type TestWorkspace, makeWorkspace, processesWith, uniqueSleep } from "../support/workspace.ts";
 import { DECKHAND, deckhand, entriesIn, onTerminal, start } from "./kit.ts";
 
@@ -83,6 +84,43 @@ describe("deckhand run at a terminal", () => {
     expect(stdout.match(/^begun\r?$/gm)).toHaveLength(1);
     expect(stdout).toMatch(/\[interrupted, /);
     expect(code).toBe(130);
+  });
+});
+
+describe("an answer at a terminal", () => {
+  const pieces = "The fleet is at sea, and all of its ships have told us so this morning by radio.".split(/(?<= )/);
+  const slow = [...pieces.flatMap((word) => [delta({ content: word }), { __wait: 60 }]), { __wait: 500 }];
+  const whole = pieces.join("");
+  let server: FaultServer;
+  beforeAll(async () => {
+    server = await startFaultServer();
+  });
+  afterAll(() => server.close());
+  const begin = (...args: string[]) =>
+    start(onTerminal(DECKHAND, "run", ...args, "--workspace", place.path, "how is the fleet?"), {
+      env: { ...env, OPENAI_BASE_URL: server.url },
+    });
+
+  test("appears as it is written, and once", async () => {
+    let isWhole = false;
+    server.next = (asked) => (asked.startsWith("GET") ? { status: 404 } : { frames: [...slow, finish("stop"), "[DONE]"] });
+    const running = begin();
+    await running.says(/The fleet is at sea/);
+    isWhole = running.said().includes("by radio");
+    const { stdout, code } = await running.ended;
+    expect([isWhole, code, stdout.replaceAll("\r\n", "\n")]).toEqual([false, 0, `\n${whole}\n`]);
+  });
+
+  test("that breaks off is no answer: what is asked again says so, and is shown whole", async () => {
+    let asked = 0;
+    server.next = (request) => {
+      if (request.startsWith("GET")) return { status: 404 };
+      return asked++ === 0 ? { frames: [...slow, "__reset"] } : { frames: [delta({ content: whole }), finish("stop"), "[DONE]"] };
+    };
+    const { stdout } = await begin().ended;
+    expect(stdout.replaceAll("\r\n", "\n")).toMatch(
+      /^\nThe fleet is at sea[^\n]*\n {2}\[that answer does not count: the model is asked again\]\n\nThe fleet .* by radio\.\n$/,
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { bash, conversationScript, say } from "../../src/model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../../src/model/scripted.ts";
 import { freePort } from "../support/redis.ts";
 import { RUN_UID, type TestWorkspace, isRoot, makeWorkspace } from "../support/workspace.ts";
-import { ROOT, deckhand, entriesIn, startStub } from "./kit.ts";
+import { DECKHAND, ROOT, deckhand, entriesIn, onTerminal, start, startStub } from "./kit.ts";
 
 const PAGE = "<!doctype html><title>Welcome</title><p>Not a model.";
 let place: TestWorkspace;
@@ -114,9 +114,25 @@ describe("a model that does not answer as one", () => {
     expect(code).toBe(1);
   });
 
-  test("calls tools for ever: exit 1 at the limit of steps", async () => {
-    const { code, stdout } = await deckhand(["run", "--json", "--workspace", place.path, "forever"], { env });
-    expect(entriesIn(stdout).at(-1)).toMatchObject({ type: "final", reason: "limit" });
+  test("goes in circles with nobody at the keyboard to let it go on: exit 1", async () => {
+    const { code, stdout } = await deckhand(["run", "--json", "--approve", "auto", "--workspace", place.path, "forever"], { env });
+    const entries = entriesIn(stdout);
+    expect(entries.find(({ type }) => type === "paused")).toMatchObject({
+      text: expect.stringMatching(/^I have paused: .* Shall I go on/),
+    });
+    expect(entries.at(-1)).toMatchObject({ type: "final", reason: "stopped" });
+    expect(code).toBe(1);
+  });
+
+  test("goes in circles before somebody at the keyboard: it goes on as often as they say yes", async () => {
+    const running = start(onTerminal(DECKHAND, "run", "--workspace", place.path, "forever"), { env });
+    await running.says(/\? I have paused: it did the same 5 times in a row[\s\S]*Go on\? \[y\/N\] /);
+    running.type("y\n");
+    await running.says(/Go on\? \[y\/N\] [\s\S]*Go on\? \[y\/N\] /);
+    running.type("\n");
+    const { code, stdout } = await running.ended;
+    expect(stdout.match(/\$ ls -A/g)).toHaveLength(10);
+    expect(stdout).toMatch(/Stopped by you\. No command was running\.\s+$/);
     expect(code).toBe(1);
   });
 });

@@ -20,7 +20,7 @@ describe.each(LOGS)("what is seen of a running command through the log in %s", (
     const { log } = door;
     const heard: Live[][] = [[], []];
     const off = await Promise.all(heard.map((list) => log.onLive((told) => list.push(told))));
-    const told = [live("one\n"), live('漢字 "quoted" \u0000 \\ é\n'), live("")];
+    const told = [live("one\n"), live('漢字 "quoted" \u0000 \\ é\n'), live(""), { ...live(""), wait: { why: "busy", at: 1 } }];
     for (const each of told) await log.tellLive(each);
     await until("both have heard all", () => heard.every((list) => list.length === told.length));
     expect(heard).toEqual([told, told]);

@@ -108,7 +108,9 @@ describe("making room", () => {
 
   test("takes old outputs out, says how much that was, and leaves the newest as they are", () => {
     const [, , , a, , b] = contents(numbered([...worked, compacted(3)]));
-    expect(a).toBe("[The output of this command (10001 bytes) was taken out to make room. Run it again if you need it.]".replace("10001", "9999"));
+    expect(a).toBe(
+      "[The output of this command (10001 bytes) was taken out to make room. Run it again if you need it.]".replace("10001", "9999"),
+    );
     expect(b).toBe(long.trimEnd());
   });
 
@@ -128,7 +130,9 @@ describe("making room", () => {
     const ended = { ...ran("a", long), output: { text: long, bytes: 90_000, omitted: 80_000, file: "/tmp/output-a.txt" } } as NewEntry;
     const log = numbered([opened(), message("go"), step(2, "a"), ended]);
     expect(contents(log)[3]).toContain("[the whole output: /tmp/output-a.txt]");
-    expect(contents(numbered([opened(), message("go"), step(2, "a"), ended, compacted(3)]))[3]).toContain("All of it is in /tmp/output-a.txt.");
+    expect(contents(numbered([opened(), message("go"), step(2, "a"), ended, compacted(3)]))[3]).toContain(
+      "All of it is in /tmp/output-a.txt.",
+    );
   });
 
   test("puts a summary in the place of steps, behind what people wrote and before the newest steps", () => {
@@ -148,7 +152,9 @@ describe("making room", () => {
 
   test("keeps the first and the newest words of people whole, and leaves out what lies between when there is too much", () => {
     const words = Array.from({ length: 40 }, (_, n) => message(`word ${n} ${"y".repeat(4_000)}`, n % 2 ? ann : bob, `e${n}`));
-    const told = contents(numbered([opened(), message("first words"), ...words, step(42, "a"), ran("a", "x"), compacted(43, { summary: "s" })]));
+    const told = contents(
+      numbered([opened(), message("first words"), ...words, step(42, "a"), ran("a", "x"), compacted(43, { summary: "s" })]),
+    );
     expect(told[1]).toBe("Ann: first words");
     expect(told.at(-2)).toMatch(/^Ann: word 39 y+$/);
     expect(told.length).toBeLessThan(12);
@@ -156,7 +162,9 @@ describe("making room", () => {
 
   test("shortens words that are more than all the room, and always has something of the newest", () => {
     const huge = message("z".repeat(90_000), ann, "e1");
-    const told = contents(numbered([opened(), huge, message("the newest", bob), step(3, "a"), ran("a", "x"), compacted(4, { summary: "s", window: 8_192 })]));
+    const told = contents(
+      numbered([opened(), huge, message("the newest", bob), step(3, "a"), ran("a", "x"), compacted(4, { summary: "s", window: 8_192 })]),
+    );
     expect(told[1]?.length).toBeLessThan(4_000);
     expect(told[1]).toMatch(/^Ann: z+\n\[\.\.\. \d+ characters left out \.\.\.\]\nz+$/);
     expect(told[2]).toBe("Bob: the newest");
@@ -169,7 +177,14 @@ describe("making room", () => {
   });
 
   test("keeps what the repository says at the very beginning", () => {
-    const log = numbered([opened(), message("go"), { type: "brief", about: "agents", text: "tabs" }, step(3, "a"), ran("a", "x"), compacted(4, { summary: "s" })]);
+    const log = numbered([
+      opened(),
+      message("go"),
+      { type: "brief", about: "agents", text: "tabs" },
+      step(3, "a"),
+      ran("a", "x"),
+      compacted(4, { summary: "s" }),
+    ]);
     expect(contents(log).slice(1, 3)).toEqual(["tabs", "Ann: go"]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { liveBoard, liveEar } from "../../src/core/live.ts";
+import { answerEar, liveBoard, liveEar } from "../../src/core/live.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { LIMITS } from "../../src/limits.ts";
@@ -94,6 +94,45 @@ describe("what a command prints while it runs", () => {
     await pass(1000);
     expect(bytes(told[0]?.text ?? "")).toBeLessThanOrEqual(LIMITS.liveBytes);
     expect(told[0]?.text).toMatch(/é{500,} \[\.\.\. \d+ bytes of this line left out \.\.\.\]\nlast$/);
+  });
+});
+
+describe("an answer while it is written", () => {
+  let told: unknown[];
+  const ear = () => answerEar((each) => told.push(each), clock);
+  beforeEach(() => {
+    told = [];
+  });
+
+  test("is told like a command, and begins anew when the model is asked again", async () => {
+    const { hear, again, end } = ear();
+    hear("one ");
+    await pass(LIMITS.liveFrom);
+    again();
+    hear("two ");
+    await pass(LIMITS.liveTell);
+    end();
+    expect(told).toEqual([{ text: "one " }, { text: "two " }]);
+  });
+
+  test("is told to wait at once, and no more once it is asked again", async () => {
+    const { again, end } = ear();
+    const wait = { why: "busy", at: now + 60_000 };
+    again(wait);
+    expect(told).toEqual([{ text: "", wait }]);
+    await pass(60_000);
+    again();
+    await pass(LIMITS.liveFrom);
+    end();
+    expect(told).toEqual([{ text: "", wait }, { text: "" }]);
+  });
+
+  test("of which nothing was told is not told when it begins anew", async () => {
+    const { again, end } = ear();
+    again();
+    await pass(60_000);
+    end();
+    expect(told).toEqual([]);
   });
 });
 

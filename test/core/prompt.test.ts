@@ -90,7 +90,7 @@ describe("the model's messages", () => {
       message(`use ${secret}`, { ...ann, name: secret }, "e1"),
       { ...modelSays(2, `I use ${secret}`), calls: [call], finish: "calls", reasoning: `it is ${secret}` } as NewEntry,
       { type: "run-ended", call: "c1", how: "exited", exit: 0, output: { text: `is ${secret}`, bytes: 9, omitted: 0 }, ms: 1 },
-      { type: "final", text: `no ${secret}`, answers: [2], reason: "limit" },
+      { type: "final", text: `no ${secret}`, answers: [2], reason: "stopped" },
     ]);
     const messages = toMessages(log, { ...setting, path: `/srv/${secret}` }, redact);
     // What the endpoint itself wrote for itself goes back to it as it came.

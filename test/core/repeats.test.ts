@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Entry, isEntry } from "../../src/core/entry.ts";
 import { remembering, sameInARow, takingTurns } from "../../src/core/repeats.ts";
-import { callOf, openGuarded } from "../support/guarded.ts";
+import { callOf, type GuardedOptions, openGuarded } from "../support/guarded.ts";
 
 /** The model asks for this for ever; what the thread then reads, and the notes that each result carries. */
-async function goneRound(answers: Parameters<typeof openGuarded>[0]["answers"], prints?: (command: string, n: number) => string) {
+async function goneRound(answers: NonNullable<GuardedOptions["answers"]>, prints?: (command: string, n: number) => string) {
   const deck = openGuarded({ answers, ...(prints ? { prints } : {}) });
   await deck.say("go");
   await deck.work();

@@ -22,7 +22,14 @@ function logOf(work: Work[]): Entry[] {
     const usage = { prompt: null, completion: null, cached: null };
     news.push({ type: "model", read: news.length, text: "", calls, finish: "calls", usage, model: "m", ms: 1, tries: 1 });
     for (const [at, text] of outputs.entries()) {
-      news.push({ type: "run-ended", call: `c${n}x${at}`, how: "exited", exit: 0, output: { text, bytes: text.length, omitted: 0 }, ms: 1 });
+      news.push({
+        type: "run-ended",
+        call: `c${n}x${at}`,
+        how: "exited",
+        exit: 0,
+        output: { text, bytes: text.length, omitted: 0 },
+        ms: 1,
+      });
     }
   }
   return numbered(news);
@@ -39,20 +46,26 @@ function roomIn(log: Entry[], window: number, overflowed = false): { news: NewEn
   const plan = makeRoom(historyOf(log), window, overflowed);
   if (plan === null) return { news: [], after: historyOf(log) };
   const summary = "s".repeat(share(SUMMARY, plan.marks.window) * 3);
-  const made: NewEntry<"compacted">[] = plan.summarise === null ? [] : [{ type: "compacted", upto: plan.summarise, outputs: 0, summary, ...plan.marks }];
-  const news = [...made, ...(plan.squeeze ? [plan.squeeze] : [])];
+  const made: NewEntry<"compacted">[] =
+    plan.summarise === null ? [] : [{ type: "compacted", upto: plan.summarise, outputs: 0, summary, ...plan.marks }];
+  const news = [...made, ...plan.squeezes];
   return { news, after: historyOf([...log, ...numbered(news, log.length + 1)]) };
 }
 
 const lines = (bytes: number): string => "a line of output\n".repeat(Math.ceil(bytes / 17));
-const steps = (count: number, bytes: number): Work[] => Array.from({ length: count }, (_, n) => ({ words: n === 0 ? "go" : "", outputs: [lines(bytes)] }));
+const steps = (count: number, bytes: number): Work[] =>
+  Array.from({ length: count }, (_, n) => ({ words: n === 0 ? "go" : "", outputs: [lines(bytes)] }));
 
 const anyWork = fc.array(
   fc.record({
-    words: fc.oneof({ weight: 4, arbitrary: fc.constant("") }, { weight: 2, arbitrary: fc.constant("and now?") }, fc.nat(60_000).map((n) => "w".repeat(n + 1))),
+    words: fc.oneof(
+      { weight: 4, arbitrary: fc.constant("") },
+      { weight: 2, arbitrary: fc.constant("and now?") },
+      fc.nat(60_000).map((n) => "w".repeat(n + 1)),
+    ),
     outputs: fc.array(fc.oneof(fc.nat(300), fc.nat(8_000), fc.nat(32_000)).map(lines), { minLength: 1, maxLength: 4 }),
   }),
-  { minLength: 1, maxLength: 30, size: "max" },
+  { minLength: 1, maxLength: 16, size: "max" },
 );
 const anyWindow = fc.constantFrom(4_096, 8_192, 16_384, 32_768, 131_072, 1_000_000);
 
@@ -86,7 +99,7 @@ describe("making room", () => {
         // Once for one crossing: nothing is left to be done right after it.
         if (news.length > 0) expect(after.tokens().tokens).toBeLessThan(historyOf(log).tokens().tokens);
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 
@@ -101,7 +114,7 @@ describe("making room", () => {
         expect(news.every(({ overflow }) => overflow)).toBe(true);
         expect(after.tokens().tokens).toBeLessThan(Math.min(window, refused.tokens) * 0.9);
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 
@@ -121,7 +134,7 @@ describe("making room", () => {
   test("shortens the words of people that are larger than the window", () => {
     const log = numbered([opened(), message("w".repeat(100_000))]);
     const { news, after } = roomIn(log, 8_192);
-    expect(news).toHaveLength(1);
+    expect(news).toMatchObject([{ words: expect.any(Number) as number }]);
     expect(after.messages()[1]?.content).toMatch(/^Ann: w+\n\[\.\.\. \d+ characters left out \.\.\.\]\nw+$/);
     expect(after.tokens().tokens).toBeLessThan(8_192 * 0.8);
   });

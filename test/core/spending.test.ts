@@ -1,21 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/core/conversation.ts";
 import { isEntry } from "../../src/core/entry.ts";
+import type { Model } from "../../src/core/ports.ts";
 import { costOf, dayOf, limitsLine, NOTHING, plus, priceLine, priceOf, SHIPPED } from "../../src/core/spending.ts";
 import { traceLines, traceTree } from "../../src/core/trace.ts";
 import { type Guarded, type GuardedOptions, openGuarded } from "../support/guarded.ts";
+import { message, numbered, opened as opening } from "../support/random-log.ts";
 
 const PRICES = { "gpt-5": { input: 2, cached: 0.5, output: 10 } };
 const usage = (prompt: number | null, completion: number | null, cached: number | null = null) => ({ prompt, completion, cached });
 
+type Answers = NonNullable<GuardedOptions["answers"]>;
+
 /** A model that runs one command after the other; each request takes 1,000 tokens and 10. */
-const working: GuardedOptions["answers"] = (n) => ({
+const working: Answers = (n) => ({
   calls: [{ name: "bash", args: { command: `echo ${n}` }, raw: "" }],
   finish: "calls",
   usage: usage(1_000, 10),
 });
 
-async function opened(options: Partial<GuardedOptions>): Promise<Guarded> {
+async function opened(options: GuardedOptions): Promise<Guarded> {
   const deck = openGuarded({ answers: working, ...options });
   await deck.say("go");
   await deck.work();
@@ -96,7 +100,10 @@ describe("a limit in tokens", () => {
   });
 
   test("holds where the endpoint counts nothing: what was sent is estimated", async () => {
-    const counting = await opened({ answers: (n) => ({ ...(working(n, { messages: [], tools: [] }) as object), usage: usage(null, null) }), limits: { turn: { tokens: 5_000 } } });
+    const counting = await opened({
+      answers: (n) => ({ ...(working(n, { messages: [], tools: [] }) as object), usage: usage(null, null) }),
+      limits: { turn: { tokens: 5_000 } },
+    });
     expect(await counting.last()).toMatchObject({ type: "paused", text: expect.stringContaining("5,000 tokens") });
     const [step] = (await counting.entries()).filter((entry) => isEntry(entry, "model"));
     expect(step?.estimated).toBeGreaterThan(50);
@@ -122,7 +129,8 @@ describe("a limit of a day", () => {
     await other.choose("continue");
     await other.work();
     expect(other.requests.length).toBeGreaterThanOrEqual(2);
-    expect((await spent(other)).tokens).toBeLessThanOrEqual(5_000);
+    // What is booked before a first request is less than what it takes here.
+    expect((await spent(other)).tokens).toBeLessThanOrEqual(1_010 + 5_000);
     await one.work();
     expect((await one.last())?.type).toBe("paused");
 
@@ -150,22 +158,33 @@ describe("a limit of a day", () => {
   });
 
   test("is booked before the request: a worker that dies meanwhile has counted too much, not too little", async () => {
-    let booked = 0;
-    const deck: Guarded = await opened({
-      limits: { day: { tokens: 1_000_000 } },
-      answers: () => {
-        void deckOf().then((total) => (booked = total));
-        return { text: "ok", usage: usage(1, 1) };
-      },
-      thread: "4.4",
-      log: shared.log,
-    });
-    expect(booked).toBeGreaterThan(50);
-    expect((await deck.log.spend(dayOf(deck.now), "look", NOTHING)).tokens).toBe(2);
+    const { log, now } = openGuarded({ answers: working });
+    const total = async (): Promise<number> => (await log.spend(dayOf(now), "look", NOTHING)).tokens;
+    let meanwhile: Promise<number> | undefined;
+    const answers: Answers = () => {
+      meanwhile = total();
+      return { text: "ok", usage: usage(1, 1) };
+    };
+    await opened({ limits: { day: { tokens: 1_000_000 } }, answers, log, thread: "4.4" });
+    expect(await meanwhile).toBeGreaterThan(50);
+    expect(await total()).toBe(2);
   });
 
-  const shared = openGuarded({ answers: working });
-  const deckOf = async (): Promise<number> => (await shared.log.spend(dayOf(shared.now), "look", NOTHING)).tokens;
+  test("keeps what was booked for a request that is stopped in the middle: nobody knows what it took", async () => {
+    const model: Model = {
+      window: async () => null,
+      ask: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+          void deck.say("stop");
+        }),
+    };
+    const deck = openGuarded({ limits: { day: { tokens: 1_000_000 } }, model });
+    await deck.say("go");
+    await deck.work();
+    expect(await deck.last()).toMatchObject({ type: "final", reason: "stopped" });
+    expect((await deck.log.spend(dayOf(deck.now), "look", NOTHING)).tokens).toBeGreaterThan(50);
+  });
 });
 
 describe("a limit in money", () => {
@@ -179,7 +198,11 @@ describe("a limit in money", () => {
   });
 
   test("says nothing of $0 when nothing has been spent yet", async () => {
-    const deck = await opened({ name: "gpt-5 at x.example", prices: { "gpt-5": { input: 500, output: 500 } }, limits: { turn: { usd: 0.01 } } });
+    const deck = await opened({
+      name: "gpt-5 at x.example",
+      prices: { "gpt-5": { input: 500, output: 500 } },
+      limits: { turn: { usd: 0.01 } },
+    });
     expect(deck.requests).toEqual([]);
     expect(await deck.last()).toMatchObject({ text: "I have paused: this turn would cost more than $0.01. Shall I go on?" });
   });
@@ -200,15 +223,33 @@ describe("a limit in money", () => {
 test("what was known of a turn's cost is told as the least that it was", async () => {
   const deck = await opened({
     ...{ name: "gpt-5 at x.example", prices: PRICES },
-    answers: (n) => (n === 0 ? { ...(working(0, { messages: [], tools: [] }) as object), usage: usage(null, null) } : { text: "ok", usage: usage(100_000, 10_000) }),
+    answers: (n) =>
+      n === 0
+        ? { ...(working(0, { messages: [], tools: [] }) as object), usage: usage(null, null) }
+        : { text: "ok", usage: usage(100_000, 10_000) },
   });
   const lines = traceLines(traceTree(await deck.entries()));
   expect(lines[0]).toMatch(/ · cost at least \$0\.30$/);
   expect(lines.filter((line) => line.includes("step ")).map((line) => line.split(" · cost ")[1])).toEqual(["unknown", "$0.30"]);
 });
 
-test("the limits are told in one line", () => {
-  expect(limitsLine(SHIPPED)).toBe(
-    "a turn 50 steps, 30 min, 2,000,000 tokens; a thread 10,000,000 tokens; a day as much as it takes",
+test("a summary counts for its turn and its thread, and what people have run once more does not", () => {
+  const answer = { text: "", calls: [], finish: "stop" as const, model: "m", ms: 1, tries: 1 };
+  const room = { type: "compacted" as const, upto: 2, outputs: 0, window: 100 };
+  const { spent: all, turn } = fold(
+    numbered([
+      opening(),
+      message("go"),
+      { type: "model", read: 2, ...answer, usage: usage(100, 10), cost: 7 },
+      { ...room, tokens: 50 },
+      { ...room, tokens: 80, summary: "so far", cost: 2 },
+      { type: "model", read: 5, again: 2, ...answer, usage: usage(1, 1) },
+    ]),
   );
+  expect(all).toEqual({ tokens: 190, cost: 9 });
+  expect(turn?.spent).toEqual(all);
+});
+
+test("the limits are told in one line", () => {
+  expect(limitsLine(SHIPPED)).toBe("a turn 50 steps, 30 min, 2,000,000 tokens; a thread 10,000,000 tokens; a day as much as it takes");
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, NewEntry } from "../../src/core/entry.ts";
+import { answerAfter } from "../../src/core/live.ts";
 import type { Block } from "../../src/core/post.ts";
 import { redactor } from "../../src/core/redactor.ts";
 import { render } from "../../src/core/render.ts";
@@ -80,6 +81,41 @@ describe("the status of a command that runs", () => {
 
   test("writes out characters that would hide what is there", () => {
     expect(words(runs, live("a\u202eb\n"))[1]).toBe("a⟨U+202E⟩b");
+  });
+});
+
+describe("the status while the model writes", () => {
+  const writes = (text: string, read = 2): Now => ({ live: { call: answerAfter(read), text } });
+
+  test("shows the end of the answer, from a word on, and can still be stopped", () => {
+    expect(words(asksModel, writes("The fleet"))).toEqual(["Writing …\nThe fleet"]);
+    const [shown = ""] = words(asksModel, writes("word ".repeat(1_000)));
+    expect(shown).toMatch(/^Writing …\n… word( word)*$/);
+    expect(shown.length).toBeLessThan(LIMITS.liveShown + 20);
+    expect(blocks(asksModel, writes("The fleet")).at(-1)).toMatchObject({ buttons: [{ action: "stop" }] });
+  });
+
+  test("goes on after a step, whatever the answer before it said", () => {
+    const news = [...runs, endedRun];
+    expect(words(news, writes("old", 2))).toEqual(["Thinking …"]);
+    expect(words(news, writes("new", 6))).toEqual(["Writing …\nnew"]);
+  });
+
+  test.each([
+    ["a command runs", runs],
+    ["somebody stops it", [...asksModel, { type: "stop", event: "s", by: bob } as NewEntry]],
+    ["the turn is over", [...asksModel, { type: "final", text: "done", answers: [2], reason: "answer" } as NewEntry]],
+    [
+      "the next turn has begun",
+      [...asksModel, { type: "final", text: "done", answers: [2], reason: "answer" } as NewEntry, message("more")],
+    ],
+  ])("shows nothing of it when %s", (_, news) => {
+    expect(words(news, writes("old"))).toEqual(words(news, {}));
+  });
+
+  test("says when a service that is busy is asked again", () => {
+    const wait = { why: "It is busy", at: Date.UTC(2026, 10, 30, 14, 3, 20) };
+    expect(words(asksModel, { live: { call: answerAfter(2), text: "", wait } })).toEqual(["It is busy; asking again at 14:03:20 UTC."]);
   });
 });
 

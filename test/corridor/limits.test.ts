@@ -43,3 +43,37 @@ test.concurrent.each(PLATFORMS)(
   },
   120_000,
 );
+
+const circles: Rule = {
+  when: /go round$/,
+  steps: [...range(5).map(() => () => bash("echo round")), () => bash("echo out"), () => say("I am out of it")],
+};
+
+test.concurrent.each(PLATFORMS)(
+  "on %s: a turn that goes in circles asks; only who may approve lets it go on, and the buttons go",
+  async (platform) => {
+    const deck = await openCorridor({ platform, rules: [circles] });
+    try {
+      const said = await deck.mention("go round", { user: "U3" });
+      const post = await said.shows(/\[ Continue \] {2}\[ Stop \]/, 60_000);
+      expect(post.text).toMatch(/^I have paused: it did the same 5 times in a row, and the same came of it\. Shall I go on\?\n/);
+      // It waits like a request: no worker and no job has anything to do with it.
+      await expect.poll(() => deck.log.dirtySince(Date.now() + 60_000), { timeout: 20_000 }).toEqual([]);
+      const { channel, root } = said;
+      const press = (action: string, user: string) => deck.stage.press({ channel, root, ts: post.ts, action, user });
+      const heard = (user: string, words: RegExp) => deck.stage.waitFor(() => deck.stage.whispers(user).some((text) => words.test(text)));
+      await press("stop", "U3");
+      await heard("U3", /not on the list of people who may decide this/);
+      await press("continue", "U2");
+      await heard("U2", /It goes on\./);
+      await said.shows(/^I am out of it$/, 60_000);
+      await deck.stage.waitFor(() => /Bob chose: Continue · .* UTC$/.test(said.text(post)));
+      await deck.stage.waitFor(() => said.posts().every(({ text }) => !text.includes("[ ")));
+      const entries = await said.entries();
+      expect(entries.filter(({ type }) => type === "choice")).toMatchObject([{ choice: "continue", by: { name: "Bob" } }]);
+    } finally {
+      await deck.close();
+    }
+  },
+  120_000,
+);

@@ -58,7 +58,7 @@ export const POINTS: Readonly<Record<number, Point>> = {
   43: { what: "a gateway dies with a hundred events that it has not acknowledged", in: ["test/crash/hundred.test.ts"] },
   44: { what: "stop while it waits, runs or is parked", in: ["test/corridor/stop.test.ts"] },
   45: { what: "a conversation that kills every worker", in: ["test/corridor/parked.test.ts"] },
-  46: { what: "the doorbell's key is left without a job", in: ["test/crash/bell.test.ts"] },
+  46: { what: "the doorbell's key is left without a job", in: ["test/redis/trouble.test.ts"] },
   47: { what: "workers of two versions", in: ["test/core/newer.test.ts"] },
   48: { what: "a clock jumps by an hour", in: ["test/core/clock.test.ts"] },
   49: { what: "the disk is full", in: ["test/corridor/redis-writes.test.ts"] },

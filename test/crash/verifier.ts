@@ -175,7 +175,7 @@ function overlaps(effects: string[]): string[] {
   return effects.filter((line, index) => !line.startsWith("s.") && line.slice(2) !== effects[index - 1]?.slice(2));
 }
 
-const OVER = /^(Done|Stopped|Not done|Paused at a limit) · \d+ commands? · \d+ s/;
+const OVER = /^(Done|Stopped|Not done) · \d+ commands? · \d+ s/;
 
 function checkPosts({ log, posts }: Thread, tell: Tell, found: Found): void {
   const { lost, reordered, doubled, marked } = shownMarks(log, posts);

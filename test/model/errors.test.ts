@@ -139,6 +139,12 @@ test("an overflow that a gateway wraps is still an overflow", async () => {
   expect((await errorOf(said(400, "Provider returned error", { metadata }))).code).toBe("MODEL_OVERFLOW");
 });
 
+test("what the model wrote goes with the error about a call that its server could not read", async () => {
+  const failed = { code: "tool_use_failed", failed_generation: "<function=bash{" };
+  expect((await errorOf(said(400, "Failed to call a function", failed))).said).toBe("<function=bash{");
+  expect((await errorOf(stream({ error: { message: "Failed to call a function", ...failed } }))).said).toBe("<function=bash{");
+});
+
 test("which filter fired is said", async () => {
   const innererror = {
     code: "ResponsibleAIPolicyViolation",

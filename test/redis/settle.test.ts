@@ -2,30 +2,19 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Hands } from "../../src/core/hands.ts";
 import type { Log } from "../../src/core/log.ts";
-import type { ModelAnswer } from "../../src/core/ports.ts";
 import { turn } from "../../src/core/turn.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
-import { systemClock, systemIds } from "../../src/system.ts";
+import { systemClock } from "../../src/system.ts";
 import { arrival, newThread } from "../contracts/log-doors.ts";
+import { handsOf } from "../support/guarded.ts";
 import { type TestRedis, keptTrace, startRedis, until } from "../support/redis.ts";
 
 /** Messages that come in the very moment in which a worker is done with a conversation. */
 
-const ANSWER: ModelAnswer = {
-  ...{ text: "answered", calls: [], finish: "stop", model: "m" },
-  usage: { prompt: null, completion: null, cached: null },
-};
-
 /** A worker that answers everything and runs nothing. */
 function answering(log: Log): Hands {
-  const hands = {
-    ...{ log, clock: systemClock, ids: systemIds, trace: keptTrace(), workspaces: new Map(), tools: new Map(), stopPollMs: 400 },
-    model: { ask: async () => ANSWER },
-    redact: (text: string) => text,
-    appended: () => {},
-  };
-  return hands as unknown as Hands;
+  return handsOf({ answers: () => "say answered" }, { log, clock: systemClock, trace: keptTrace(), requests: [] });
 }
 
 describe("a message that comes", () => {

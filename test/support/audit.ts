@@ -91,7 +91,7 @@ function auditRuns(log: Entry[], effects: string[], found: Audit): void {
   }
 }
 
-const OVER = /^(Done|Stopped|Not done|Paused at a limit) · \d+ commands? · \d+ s/;
+const OVER = /^(Done|Stopped|Not done) · \d+ commands? · \d+ s/;
 const TOLD_ELSEWHERE = ["denied", "expired", "superseded", "cancelled"];
 
 function auditThread(log: Entry[], posts: string[], found: Audit): void {

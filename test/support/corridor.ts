@@ -12,13 +12,14 @@ import { logTrace } from "../../src/system.ts";
 import type { DiscordTwin, DiscordTwinOptions } from "../../src/twin/discord/twin.ts";
 import type { SlackTwin, SlackTwinOptions } from "../../src/twin/slack/twin.ts";
 import { type TestRedis, startRedis } from "./redis.ts";
-import { type Platform, type Shown, type Stage, discordStage, slackStage } from "./stage.ts";
+import { type Attached, type Platform, type Shown, type Stage, discordStage, slackStage } from "./stage.ts";
 import { RUN_UID, type TestWorkspace, isRoot, makeWorkspace } from "./workspace.ts";
 
 interface At {
   user?: string;
   channel?: string;
   thread?: string;
+  files?: Attached[];
 }
 
 /** The whole product between a loopback chat, a scripted model, an own Redis and a real workspace. */
@@ -133,7 +134,8 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const app: App | null = options.start === false ? null : await startApp(config, "all", trace);
   const write = async (text: string, at: At = {}): Promise<Said> => {
     const channel = at.channel ?? "C1";
-    const { ts } = await stage.say({ channel, user: at.user ?? "U1", text, ...(at.thread ? { thread: at.thread } : {}) });
+    const { thread, files } = at;
+    const { ts } = await stage.say({ channel, user: at.user ?? "U1", text, ...(thread ? { thread } : {}), ...(files ? { files } : {}) });
     return said(stage, log, channel, ts, at.thread ?? ts);
   };
   return {

@@ -12,7 +12,7 @@ import type { Sandbox } from "../../src/core/sandbox.ts";
 import { type Limits, type Prices, SHIPPED } from "../../src/core/spending.ts";
 import { turn } from "../../src/core/turn.ts";
 import { memoryLog } from "../../src/memory.ts";
-import { systemIds } from "../../src/system.ts";
+import { systemClock, systemIds } from "../../src/system.ts";
 import { ann } from "./random-log.ts";
 import { prompts } from "./told.ts";
 
@@ -29,16 +29,26 @@ export const access: Access = {
 
 export interface GuardedOptions {
   /** The nth answer of the model, from 0: the command that it runs, what it says, or all of it. */
-  answers: (n: number, request: ModelRequest) => string | Partial<ModelAnswer>;
+  answers?: (n: number, request: ModelRequest) => string | Partial<ModelAnswer>;
   /** What a command prints the nth time; "out" when left out. */
   prints?: (command: string, n: number) => string;
   limits?: { [K in keyof Limits]?: Partial<Limits[K]> };
   prices?: Prices;
   /** As `by` of the answers. */
   name?: string;
+  /** Asked instead of `answers`. */
+  model?: Model;
+  /** What the workspace's AGENTS.md says. */
+  notes?: string;
+  /** What becomes of attached files. */
+  put?: Sandbox["put"];
   /** That of others, to share its sums; its own when left out. */
   log?: Log;
   thread?: string;
+  /** In the place of its own. */
+  hands?: Partial<Hands>;
+  /** Models that people may choose. */
+  models?: string[];
 }
 
 export interface Guarded {
@@ -47,6 +57,8 @@ export interface Guarded {
   log: Log;
   /** Requests that the model got. */
   requests: ModelRequest[];
+  /** What operators were warned of. */
+  warned: string[];
   /** What a worker was woken for. */
   rings: string[];
   now: number;
@@ -62,20 +74,23 @@ export interface Guarded {
 }
 
 export function openGuarded(options: GuardedOptions): Guarded {
-  const clock = { now: () => deck.now, sleep: async () => {} };
+  // Who asks over a connection has to let it come to a turn.
+  const sleep = options.model ? systemClock.sleep : async () => {};
+  const clock = { now: () => deck.now, sleep };
   const log = options.log ?? memoryLog(clock);
   const thread = slackThread("T1", "C1", options.thread ?? "1.1");
   const rings: string[] = [];
   const requests: ModelRequest[] = [];
-  const trace = { info: () => {}, warn: () => {}, error: () => {} };
+  const warned: string[] = [];
+  const trace = { info: () => {}, warn: (event: string) => void warned.push(event), error: () => {} };
   const queue = { wake: async (of: string) => void rings.push(of), wakePosts: async () => {} };
-  const deps: IntakeDeps = { log, clock, access, queue, trace };
+  const deps: IntakeDeps = { log, clock, access: { ...access, ...(options.models ? { models: options.models } : {}) }, queue, trace };
   const hands = handsOf(options, { log, clock, trace, requests });
   let events = 0;
   const arrival = (by: Person) => ({ event: `${thread.key}/${(events += 1)}`, thread, by });
   const entries = () => log.read(thread.key, 0);
   const deck: Guarded = {
-    ...{ deps, thread, log, requests, rings, now: NOON, entries },
+    ...{ deps, thread, log, requests, warned, rings, now: NOON, entries },
     say: (text, by = ann) => intake({ ...arrival(by), kind: "mention", text }, deps),
     async choose(choice, by = cem, of) {
       const newest = (await entries()).findLast((entry) => isEntry(entry, "paused"))?.seq ?? 0;
@@ -95,15 +110,17 @@ export function openGuarded(options: GuardedOptions): Guarded {
 
 type Parts = Pick<Hands, "log" | "clock" | "trace"> & { requests: ModelRequest[] };
 
-function handsOf(options: GuardedOptions, { requests, ...parts }: Parts): Hands {
+/** What such a worker works with. */
+export function handsOf(options: GuardedOptions, { requests, ...parts }: Parts): Hands {
   const { limits = {}, prices = {} } = options;
-  const model = modelOf(options, requests);
+  const model = options.model ?? modelOf(options, requests);
   const sandbox = {
     carried: () => ({ cwd: "/w", env: {}, notes: [] }),
     lacks: () => null,
     left: () => null,
-    notes: async () => null,
+    notes: async () => options.notes ?? null,
     keep: async () => null,
+    put: options.put ?? (async () => ({ paths: [] })),
   };
   const rest = {
     ...{ model, modelFor: () => model, spare: null, prompts, access, ids: systemIds, redact: redactor([]), rules: [], prices },
@@ -120,10 +137,10 @@ function handsOf(options: GuardedOptions, { requests, ...parts }: Parts): Hands 
     writing: () => ({ hear: () => {}, again: () => {}, end: () => {} }),
     appended: () => {},
   };
-  return { ...parts, ...rest, sandbox: sandbox as unknown as Sandbox } as Hands;
+  return { ...parts, ...rest, sandbox: sandbox as unknown as Sandbox, ...options.hands } as Hands;
 }
 
-function modelOf({ answers, name }: GuardedOptions, requests: ModelRequest[]): Model {
+function modelOf({ answers = () => "say done", name }: GuardedOptions, requests: ModelRequest[]): Model {
   return {
     ...(name === undefined ? {} : { name }),
     window: async () => 1_000_000,

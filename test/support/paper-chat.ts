@@ -8,6 +8,7 @@ import {
   type Found,
   type Sought,
 } from "../../src/core/ports.ts";
+import type { MessageFile } from "../../src/core/entry.ts";
 import type { Lane, Post } from "../../src/core/post.ts";
 import { LIMITS } from "../../src/limits.ts";
 
@@ -18,6 +19,8 @@ export interface PaperMessage {
   file?: string;
   edits: number;
 }
+
+type Download = Uint8Array | ChatRefusal;
 
 /** A chat on paper: keeps what it is sent, and fails where it is told to. */
 export class PaperChat implements Chat {
@@ -35,6 +38,9 @@ export class PaperChat implements Chat {
   chunkLength = 4000;
   /** Shifted at each look for a message: what is told instead of what is so. */
   readonly looks: ("unknown" | ChatRefusal)[] = [];
+  /** What downloads give by address, of a list one after the other; and what was asked for. */
+  readonly files = new Map<string, Download | Download[]>();
+  readonly fetched: string[] = [];
   /** Called after a message is kept. */
   onSend: () => void = () => {};
   private sends = 0;
@@ -88,8 +94,13 @@ export class PaperChat implements Chat {
     return found ? { ref: found.ref } : "absent";
   }
 
-  async download(): Promise<Uint8Array> {
-    throw new ChatError({ kind: "refused", code: "not_shown" });
+  async download({ url }: MessageFile, { maxBytes }: { maxBytes: number }): Promise<Uint8Array> {
+    this.fetched.push(url);
+    const found = this.files.get(url);
+    const file = Array.isArray(found) ? found.shift() : found;
+    if (!(file instanceof Uint8Array)) throw new ChatError(file ?? { kind: "refused", code: "http_404" });
+    if (file.length > maxBytes) throw new ChatError({ kind: "refused", code: "too_large" });
+    return file;
   }
 
   texts(): string[] {

@@ -14,6 +14,11 @@ export interface Shown {
   files: { id: string; name: string }[];
 }
 
+export interface Attached {
+  name: string;
+  content: string | Buffer;
+}
+
 /** What goes wrong with the product's next calls, as often as `times` says (once by default). */
 export interface Trouble {
   with: "post" | "edit" | "file";
@@ -34,7 +39,7 @@ export interface Stage {
   channel(channel: string): string;
   /** How people write a mention of a person, or of `bot`. */
   mention(user: string): string;
-  say(message: { channel: string; user: string; text: string; thread?: string }): Promise<{ ts: string }>;
+  say(message: { channel: string; user: string; text: string; thread?: string; files?: Attached[] }): Promise<{ ts: string }>;
   conversation(channel: string, root: string): string;
   /** What was written in the thread, oldest first; `bot` alone or everybody. */
   thread(channel: string, root: string, who: "bot" | "all"): Shown[];
@@ -142,8 +147,8 @@ export async function discordStage(options: DiscordTwinOptions = {}): Promise<{ 
     person: (id) => `discord:${user(id)}`,
     channel: (id) => `discord:${place(id)}`,
     mention: (id) => `<@${id === "bot" ? twin.botUserId : user(id)}>`,
-    say: async ({ channel, user: who, text, thread }) => {
-      const { id } = await twin.say({ channel: place(channel), user: user(who), text, ...(thread ? { thread } : {}) });
+    say: async ({ channel, user: who, ...rest }) => {
+      const { id } = await twin.say({ channel: place(channel), user: user(who), ...rest });
       return { ts: id };
     },
     conversation: (_channel, root) => `discord:${twin.guildId}:${root}`,

@@ -20,6 +20,7 @@ export async function download(
   { url, type }: MessageFile,
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<Uint8Array> {
+  if (url === "") throw refusal("refused", "not_shown");
   const origin = URL.canParse(url) ? new URL(url).origin : "";
   if (!HOSTS.has(origin) && (apiUrl === null || origin !== new URL(apiUrl).origin)) throw refusal("refused", "elsewhere");
   const ended = new AbortController();

@@ -33,7 +33,11 @@ const Ts = z.string().regex(/^\d+\.\d+$/);
 const Text = z.string().nullish();
 const Id = z.string().regex(/^[A-Z0-9]+$/);
 
-const File = z.object({ name: Text, mimetype: Text, size: z.number().nullish(), url_private_download: Text, url_private: Text });
+const Bytes = z.number().nullish();
+const File = z.object({ name: Text, mimetype: Text, size: Bytes, mode: Text, url_private_download: Text, url_private: Text });
+
+/** Files that people see no more. */
+const GONE = new Set<unknown>(["tombstone", "hidden_by_limit"]);
 
 const Message = z.object({
   subtype: Text,
@@ -188,8 +192,9 @@ function named(text: string, self: Self): string[] {
 
 function filesOf(message: Message): MessageFile[] {
   return (message.files ?? []).flatMap((file) => {
-    const url = file.url_private_download ?? file.url_private;
-    return url ? [{ name: file.name ?? "file", type: file.mimetype ?? "", bytes: file.size ?? 0, url }] : [];
+    // In a channel that is shared with others Slack may tell no more of a file than that there is one.
+    const url = file.url_private_download ?? file.url_private ?? "";
+    return GONE.has(file.mode) ? [] : [{ name: file.name ?? "file", type: file.mimetype ?? "", bytes: file.size ?? 0, url }];
   });
 }
 

@@ -16,7 +16,7 @@ describe("a file that somebody attached in Discord", () => {
   let other: FileHost;
 
   beforeAll(async () => {
-    room = await openRoom({ started: false });
+    room = await openRoom();
     other = await startFileHost({ "/steal": (r) => r.end("stolen") });
     host = await startFileHost({
       "/away": (r) => r.writeHead(302, { location: `${other.url}/steal` }).end(),
@@ -30,8 +30,9 @@ describe("a file that somebody attached in Discord", () => {
   afterAll(() => Promise.all([room.close(), host.close(), other.close()]));
 
   it("is fetched by its signed address, and nobody's token goes there", async () => {
-    const { id } = await room.twin.say({ channel: GENERAL, user: ADA, text: "look", files: [{ name: "a.log", content: "grüße\n" }] });
-    const url = await room.twin.waitFor(() => urlIn(room, id));
+    const text = `<@${room.twin.botUserId}> look`;
+    await room.twin.say({ channel: GENERAL, user: ADA, text, files: [{ name: "a.log", content: "grüße\n" }] });
+    const url = (await room.heard("mention")).files?.[0]?.url ?? "";
     expect(await fetchText(room.chat, url)).toBe("grüße\n");
     expect(await fetchText(chatAt(`${host.url}/api`), `${host.url}/fine`)).toBe("fine");
     expect(host.asked).toEqual([{ path: "/fine", authorization: undefined }]);
@@ -81,8 +82,3 @@ describe("a file that somebody attached in Discord", () => {
     expect(await refusedWith(download)).toMatchObject({ kind: "later" });
   });
 });
-
-/** As the wire shows it to an app: the twin signs it when it is shown. */
-function urlIn({ twin }: Room, id: string): string | undefined {
-  return twin.attachmentUrl(GENERAL, id);
-}

@@ -95,16 +95,20 @@ it("several messages may be removed at once", () => {
   ]);
 });
 
+const pressOn = (custom_id: string): unknown => {
+  const place = { channel_id: "30", guild_id: "2", user: { id: "3" } };
+  return { id: "1", token: "t", application_id: "5", type: 3, ...place, data: { custom_id } };
+};
+
 it.each(["dh:approve:", "dh:run:a", "approve:a", "xdh:stop:a"])("a press on %j is none of ours", (custom_id) => {
-  const press = {
-    id: "1",
-    token: "t",
-    application_id: "5",
-    type: 3,
-    channel_id: "30",
-    guild_id: "2",
-    user: { id: "3" },
-    data: { custom_id },
+  expect(readPress(pressOn(custom_id))).toMatchObject({ kind: "ignored" });
+});
+
+it("a press on `Stop` answers a pause when it names an entry, and stops what goes on when it names the conversation", () => {
+  const heard = (custom_id: string) => {
+    const reading = readPress(pressOn(custom_id));
+    return reading.kind === "pressed" ? reading.inbound(around.by) : reading;
   };
-  expect(readPress(press)).toMatchObject({ kind: "ignored" });
+  expect(heard("dh:stop:17")).toMatchObject({ kind: "choice", choice: "stop", of: 17 });
+  expect(heard("dh:stop:discord:2:30")).toMatchObject({ kind: "stop" });
 });

@@ -42,6 +42,7 @@ describe("a file that somebody attached in Slack", () => {
     const url = await attached("x");
     expect(await refusedWith(fetchText(chatAt(room.twin.apiUrl), url))).toEqual({ kind: "refused", code: "not_shown" });
     expect(await refusedWith(fetchText(chatAt(`${host.url}/api/`), `${host.url}/page`))).toMatchObject({ code: "not_shown" });
+    expect(await refusedWith(fetchText(chatAt(null), ""))).toMatchObject({ code: "not_shown" });
   });
 
   it("that is a page itself is fetched like any other", async () => {
@@ -58,7 +59,7 @@ describe("a file that somebody attached in Slack", () => {
     "http://files.slack.com/not-encrypted",
     "https://files.slack.com:8443/x",
     "file:///etc/passwd",
-    "",
+    "no address",
   ])("is never fetched from elsewhere: %s", async (url) => {
     expect(await refusedWith(fetchText(chatAt(null), url))).toEqual({ kind: "refused", code: "elsewhere" });
   });

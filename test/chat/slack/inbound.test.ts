@@ -79,9 +79,16 @@ describe("reading a message", () => {
   });
 
   it("carries the files", () => {
-    const files = [{ name: "a.txt", mimetype: "text/plain", size: 3, url_private_download: "https://x/a" }, { mode: "tombstone" }];
+    const files = [
+      { name: "a.txt", mimetype: "text/plain", size: 3, url_private_download: "https://x/a" },
+      { mode: "tombstone" },
+      { id: "F2", file_access: "check_file_info" },
+    ];
     expect(read({ text: "<@UBOT> look", subtype: "file_share", files })).toMatchObject({
-      files: [{ name: "a.txt", type: "text/plain", bytes: 3, url: "https://x/a" }],
+      files: [
+        { name: "a.txt", type: "text/plain", bytes: 3, url: "https://x/a" },
+        { name: "file", type: "", bytes: 0, url: "" },
+      ],
     });
   });
 });
@@ -140,6 +147,12 @@ describe("reading a press", () => {
     const reading = readActions({ ...press, ...change }, self);
     return reading.kind === "heard" ? reading.inbound(ada, names) : reading.why;
   };
+
+  it("on `Stop` answers a pause when it names an entry, and stops what goes on when it names the conversation", () => {
+    const stop = (value: string) => readPress({ actions: [{ action_id: "stop", value, action_ts: "12.000100" }] });
+    expect(stop("17")).toMatchObject({ kind: "choice", choice: "stop", of: 17 });
+    expect(stop("slack:T1:C1:10.000100")).toMatchObject({ kind: "stop" });
+  });
 
   it("carries the approval's id and who pressed", () => {
     expect(readPress({})).toEqual({
