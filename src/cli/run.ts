@@ -102,7 +102,9 @@ class TerminalRun {
       access: hands.access,
     };
     const arrival = () => ({ event: systemIds.token(), thread: this.thread, by: YOU });
-    await intake({ ...arrival(), kind: "mention", text: task }, deps);
+    const { whisper } = await intake({ ...arrival(), kind: "mention", text: task }, deps);
+    // It was no task.
+    if (whisper !== undefined) process.stderr.write(`${whisper}\n`);
     for (;;) {
       await turn({ conversation: this.thread.key, lock: { key: "", token: "" }, signal }, hands);
       this.show();

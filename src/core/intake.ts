@@ -147,8 +147,8 @@ async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps):
 
 async function ring(conversation: string, workspace: string, wakes: boolean, deps: IntakeDeps): Promise<void> {
   try {
-    if (wakes) await deps.queue.wake(conversation, workspace);
-    await deps.queue.wakePosts(conversation);
+    // Both at once: whoever waits for the thread does not wait for the worker's bell.
+    await Promise.all([wakes ? deps.queue.wake(conversation, workspace) : null, deps.queue.wakePosts(conversation)]);
   } catch (thrown) {
     deps.trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
   }

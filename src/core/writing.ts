@@ -1,7 +1,8 @@
 import type { Redact } from "./redactor.ts";
 
-/** Characters that are shown together, when they end with a word. */
+/** Characters that are shown together, when they end with a word; of a very long text more, as a share of what was shown. */
 const ENOUGH = 64;
+const SHARE = 1 / 256;
 /** What of the text before is looked at again: a name may tell that the next word is a secret. */
 const CONTEXT = 2_048;
 
@@ -20,13 +21,15 @@ export function wordByWord(redact: Redact, onText: (text: string) => void): Word
   let context = "";
   let held = "";
   let next = ENOUGH;
+  let total = 0;
 
   function put(upTo: number): void {
     const text = context + held.slice(0, upTo);
     const before = redact(context);
     const shown = redact(text);
     held = held.slice(upTo);
-    next = ENOUGH;
+    total += upTo;
+    next = Math.max(ENOUGH, total * SHARE);
     context = text.slice(-CONTEXT);
     const fresh = shown.slice(commonLength(before, shown));
     if (fresh !== "") onText(fresh.toWellFormed());

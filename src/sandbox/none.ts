@@ -28,7 +28,7 @@ const BARE = { as: null, cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 export function noneSandbox(options: SandboxOptions): Sandbox {
   function plan(spec: RunSpec, user: RunUser): Planned {
     const { home } = conversationFolders(options.stateDir, spec.conversation, user);
-    const lock = { file: lockFile(options.stateDir, spec.workspace, user), shared: false };
+    const lock = { file: lockFile(options.stateDir, spec.workspace, user), shared: spec.reach === "read" };
     const argv = [...launcher(user), "env", "-C", spec.cwd, ...supervised(spec.command, WALLS)];
     return { ...BARE, argv, lock: spec.reach === "probe" ? null : lock, env: commandEnv(home, spec.reach === "approved") };
   }

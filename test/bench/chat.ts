@@ -6,7 +6,7 @@ import { atRest, refillBudgets } from "./task.ts";
 
 const STEPS = 10;
 const THREADS = 10;
-const WARM_UP = sized(4, 1);
+const WARM_UP = sized(2, 1);
 /** So long ten threads work on Slack, whose updates are counted by the minute. */
 const WORK_S = sized(60, 8);
 

@@ -7,7 +7,7 @@ import { type Bench, type Figure, median, ratiosOf, spread } from "./figure.ts";
 import { ended } from "./models.ts";
 import { openProduct, type Product, type Standing } from "./product.ts";
 
-const REST_MS = 2000;
+const REST_MS = 1000;
 
 export const idle: Bench = {
   name: "idle",

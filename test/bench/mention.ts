@@ -6,8 +6,8 @@ import { now } from "./model.ts";
 import { openProduct } from "./product.ts";
 import { allPosted, atRest, refillBudgets } from "./task.ts";
 
-const SAMPLES = sized(30, 8);
-const WARM_UP = sized(30, 4);
+const SAMPLES = sized(20, 8);
+const WARM_UP = sized(20, 4);
 /** discord.js holds itself to 50 requests a second. */
 const PACE_MS = 40;
 

@@ -218,10 +218,10 @@ describe("the model", () => {
     writeFileSync(file, `models: {mini: {}, spare: {base_url: "http://127.0.0.1:${port}/v1"}}\nfallback: spare\n`);
     const { ok, failed } = await doctor({ DECKHAND_CONFIG: file });
     expect(ok.filter((line) => line.startsWith("model"))).toEqual([
-      expect.stringMatching(/^model /),
-      expect.stringMatching(/^model mini /),
+      expect.stringMatching(/^model: /),
+      expect.stringMatching(/^model mini: /),
     ]);
-    expect(failed).toEqual([expect.stringMatching(new RegExp(`^model spare .*127\\.0\\.0\\.1:${port}.*MODEL_DOWN`))]);
+    expect(failed).toEqual([expect.stringMatching(new RegExp(`^model spare: .*127\\.0\\.0\\.1:${port}.*MODEL_DOWN`))]);
   });
 
   test("does not list the name: well, with a word about it", async () => {

@@ -199,3 +199,17 @@ test("a rule of deckhand.yaml for the workspace holds in the terminal too", asyn
   expect(entries.map((e) => e.type)).not.toContain("run-started");
   expect(code).toBe(0);
 });
+
+test("`use` with a model that is not in the list: exit 1 and the list, and nothing is asked", async () => {
+  const file = join(place.root, "models.yaml");
+  writeFileSync(file, "models: [small]\n");
+  const before = model.requests.length;
+  const args = ["run", "--json", "--workspace", place.path, "use other: list the files"];
+  const { code, stdout, stderr } = await deckhand(args, { env: { ...env, DECKHAND_CONFIG: file } });
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: 'There is no model "other" to choose here. You can use: scripted, small.\n',
+  });
+  expect(model.requests).toHaveLength(before);
+});

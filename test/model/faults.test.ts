@@ -92,17 +92,25 @@ test(`${THREADS * TURNS} turns with a service that fails in every way: each ends
     return ANSWERS[Math.floor(roll() * ANSWERS.length)] as Answer;
   };
   const ran: string[] = [];
-  const ends = (await Promise.all(Array.from({ length: THREADS }, (_, index) => playThread(index, ran)))).flat();
-  expect(ends).toHaveLength(THREADS * TURNS);
+  const unheld: unknown[] = [];
+  const note = (thrown: unknown) => unheld.push(thrown);
+  process.on("unhandledRejection", note);
+  const ends = await Promise.all(Array.from({ length: THREADS }, (_, index) => playThread(index, ran)));
+  await new Promise((done) => setTimeout(done, 100));
+  process.off("unhandledRejection", note);
+  expect(unheld).toEqual([]);
+  expect(ends.flatMap(({ turns }) => turns)).toHaveLength(THREADS * TURNS);
   expect(ran.filter((line) => !line.startsWith("ok"))).toEqual([]);
   expect(ran.length).toBeGreaterThan(100);
   // It has met all of it: answers, and many of the ways to fail.
-  expect(ends.filter((end) => end === "final").length).toBeGreaterThan(THREADS);
-  expect(new Set(ends).size).toBeGreaterThan(4);
+  const all = ends.flatMap(({ turns }) => turns);
+  expect(all.filter((end) => end === "final").length).toBeGreaterThan(THREADS);
+  expect(new Set(all).size).toBeGreaterThan(4);
+  expect(ends.reduce((sum, { cut }) => sum + cut, 0)).toBeGreaterThan(50);
 }, 120_000);
 
-/** How each turn of a thread has ended; the calm one at the end has to be answered. */
-async function playThread(index: number, ran: string[]): Promise<string[]> {
+/** How each turn of a thread has ended, and how many calls were not run as they were cut; the calm turn at the end has to be answered. */
+async function playThread(index: number, ran: string[]): Promise<{ turns: string[]; cut: number }> {
   const model = openaiModel({ apiKey: null, baseUrl: server.url, model: "m", window: 100_000, firstByteMs: 1_500, idleMs: 1_500 });
   const deck = openGuarded({
     answers: () => "",
@@ -119,11 +127,12 @@ async function playThread(index: number, ran: string[]): Promise<string[]> {
       retry: { tries: 3, baseMs: 1, maxMs: LONGEST, retryAfterMaxMs: 600_000 },
     },
   });
-  const ends: string[] = [];
-  for (let n = 0; n < TURNS; n += 1) ends.push(await playTurn(deck, `task ${n}`));
+  const turns: string[] = [];
+  for (let n = 0; n < TURNS; n += 1) turns.push(await playTurn(deck, `task ${n}`));
   expect(await playTurn(deck, "calm now")).toBe("final");
   expect(await deck.last()).toMatchObject({ text: "It is calm." });
-  return ends;
+  const cut = (await deck.entries()).filter((entry) => entry.type === "run-ended" && entry.why === "cut").length;
+  return { turns, cut };
 }
 
 async function playTurn(deck: Guarded, words: string): Promise<string> {
