@@ -116,6 +116,9 @@ export const LIMITS = {
   /** A fold of very many: so much of all of them together, but at least so much of each. */
   foldedAll: 8_000,
   foldedLeast: 120,
+  /** A send follows its note within this time, or the note is made again (where Redis is slow, so often): less than a lock lasts. */
+  noteFresh: 1 * second,
+  noteTries: 3,
   /** Tries of a send whose outcome stays unknown, a minute apart at the end, before its form is held to be the cause. */
   doubtfulTries: 20,
   doubtfulWait: 2 * second,

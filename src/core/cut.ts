@@ -15,8 +15,11 @@ export interface Ends {
 export const NOTE_ROOM = 64;
 const NOTES = / \[\.\.\. (\d+) bytes of this line left out \.\.\.\]|\[\.\.\. (\d+) bytes left out \.\.\.\]\n/g;
 
-/** Bytes of a text in UTF-8. Lines are many and short: counting is faster than encoding them. */
+const WIDE = /[\u0080-\uffff]/;
+
+/** Bytes of a text in UTF-8. Lines are many and short: counting is faster than encoding them, and most need no counting. */
 export function utf8(text: string): number {
+  if (!WIDE.test(text)) return text.length;
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

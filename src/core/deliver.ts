@@ -94,6 +94,15 @@ export class Delivery {
     return saved === "saved" ? "done" : "fenced";
   }
 
+  /** Who was told to let go, or stood still since it saved, may have a successor that has looked for this very message. */
+  private async saveJustNow(): Promise<"done" | "fenced"> {
+    for (let tries = 1; ; tries += 1) {
+      const began = this.deps.clock.now();
+      if ((await this.save()) === "fenced" || this.wake.signal.aborted) return "fenced";
+      if (tries >= LIMITS.noteTries || this.deps.clock.now() - began < LIMITS.noteFresh) return "done";
+    }
+  }
+
   private layout(post: Post, record: SentPost): Chunk[] {
     const note: Block = { kind: "note", text: "(may be a duplicate)" };
     const chunks = this.chat.layout(record.doubted ? { ...post, blocks: [...post.blocks, note] } : post);
@@ -147,8 +156,7 @@ export class Delivery {
     const before = this.state.pending?.nonce === nonce ? this.state.pending : undefined;
     const tries = (before?.tries ?? 0) + 1;
     this.state.pending = { key: post.key, chunk: index, nonce, at: before?.at ?? now, shows, tries };
-    // Who was told to let go may have a successor that looks for this very message.
-    if ((await this.save()) === "fenced" || this.wake.signal.aborted) return "fenced";
+    if ((await this.saveJustNow()) === "fenced") return "fenced";
     checkpoint("before-send");
     try {
       const ref = await this.sendSomehow(piece, nonce, tries);

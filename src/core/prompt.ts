@@ -70,7 +70,9 @@ function howItEnded(ended: Entry<"run-ended">): string {
 
 /** Head and tail of a text that the log may have shortened already, and its `end`. */
 function fitted(text: string, omitted: number, end: string): string {
-  if (utf8(text) + utf8(end) <= LIMITS.outputModel) return text + end;
+  // No character has more than three bytes for each of its units: most outputs need no counting.
+  const fits = (text.length + end.length) * 3 <= LIMITS.outputModel;
+  if (fits || utf8(text) + utf8(end) <= LIMITS.outputModel) return text + end;
   const max = Math.max(NOTE_ROOM, LIMITS.outputModel - utf8(end));
   // The log's lines are short already, their notes included.
   const ends = endsOf(text, { max, head: Math.floor(max / 4), line: LIMITS.outputLine + NOTE_ROOM });

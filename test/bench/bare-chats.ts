@@ -12,9 +12,11 @@ export interface BareChat {
   close(): Promise<void>;
 }
 
+const PROGRAMS = { slack: new URL("./bare-slack.ts", import.meta.url), discord: new URL("./bare-discord.ts", import.meta.url) };
+
 export async function startBareChat(platform: Platform): Promise<BareChat> {
   const { stage } = await (platform === "slack" ? slackStage({ limits: false }) : discordStage({ limits: false }));
-  const child = fork(fileURLToPath(new URL(`./bare-${platform}.ts`, import.meta.url)), [], { env: { ...process.env, ...stage.env } });
+  const child = fork(fileURLToPath(PROGRAMS[platform]), [], { env: { ...process.env, ...stage.env } });
   await once(child, "message");
   await stage.waitFor(() => stage.isHeard());
   return {

@@ -17,16 +17,16 @@ export interface Door {
   say(thread: number, text: string): Promise<void>;
   deny(thread: number): Promise<void>;
   conversation(thread: number): string;
+  /** Answers the rings of workers for posts like a gateway that has nothing to post. */
+  answerPosts(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openDoor({ deck }: Product): Promise<Door> {
+export function openDoor({ deck }: Product): Door {
   const url = deck.env["REDIS_URL"] as string;
   const trace = keptTrace();
   const log = redisLog({ url, trace });
   const bell = bullQueue({ url, trace });
-  // A gateway that has nothing to post: what the worker rings for is taken off the queue.
-  await bell.servePosts(async () => {});
   const queue = { wake: bell.wake, wakePosts: async () => {} };
   const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(loadConfig(deck.env)) };
   const threadOf = (thread: number) => slackThread("T1", "C1", `1700000000.${String(thread).padStart(6, "0")}`);
@@ -39,6 +39,7 @@ export async function openDoor({ deck }: Product): Promise<Door> {
       const approval = (await log.head(threadOf(thread).key))?.approval ?? "";
       await intake({ ...arrival(thread), kind: "press", action: "deny", approval }, deps);
     },
+    answerPosts: async () => await bell.servePosts(async () => {}),
     conversation: (thread) => threadOf(thread).key,
     close: async () => void (await Promise.all([log.close(), bell.close()])),
   };

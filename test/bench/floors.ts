@@ -20,9 +20,11 @@ export interface Floor {
   close(): Promise<void>;
 }
 
+const PROGRAMS = { floor: new URL("./floor.ts", import.meta.url), "floor-openai": new URL("./floor-openai.ts", import.meta.url) };
+
 /** A bare program in a process of its own. */
-export async function startFloor(program: "floor" | "floor-openai", baseUrl: string): Promise<Floor> {
-  const child = fork(fileURLToPath(new URL(`./${program}.ts`, import.meta.url)), [baseUrl]);
+export async function startFloor(program: keyof typeof PROGRAMS, baseUrl: string): Promise<Floor> {
+  const child = fork(fileURLToPath(PROGRAMS[program]), [baseUrl]);
   await once(child, "message");
   const pid = child.pid as number;
   return {

@@ -27,7 +27,7 @@ export const log: Bench = {
 };
 
 async function takeover(product: Product, rounds: number): Promise<Figure> {
-  const door = await openDoor(product);
+  const door = openDoor(product);
   const { redis } = product;
   await door.say(1, "hello");
   const conversation = door.conversation(1);
@@ -67,7 +67,7 @@ async function takeover(product: Product, rounds: number): Promise<Figure> {
 /** Gateway and worker in one process: what the poster does with a long log is part of it. */
 async function longStep(product: Product, rounds: number): Promise<Figure> {
   const { deck, model, redis } = product;
-  const door = await openDoor(product);
+  const door = openDoor(product);
   await product.start();
   const root = await product.mention("hello #long");
   const conversation = deck.stage.conversation("C1", root);

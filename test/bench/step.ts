@@ -107,7 +107,7 @@ async function ofProduct(sandbox: "none" | "bwrap"): Promise<Runner> {
   };
 }
 
-/** A bare bubblewrap of the arguments that the sandbox gives it, less what a bare bash takes: the floor's step has that already. */
+/** A bare bubblewrap of the arguments that the sandbox gives it, with `true` inside. */
 async function bareBwraps(): Promise<{ round(): Promise<number>; close(): Promise<void> }> {
   const { place, run, close } = await benchPlace();
   const bwrap = await bareBwrap(run, place);

@@ -63,7 +63,10 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     await worker.kill();
     await deck.stage.waitFor(() => processesWith("sleep 47").length === 0);
     await start("worker");
-    await said.shows(/so far\n[^]*This may have run, wholly or in part; it was not run again\.\n\[ Look \] {2}\[ Run again \] {2}\[ Leave it \]/, 30_000);
+    await said.shows(
+      /so far\n[^]*This may have run, wholly or in part; it was not run again\.\n\[ Look \] {2}\[ Run again \] {2}\[ Leave it \]/,
+      30_000,
+    );
     await said.shows(/Result: .*not known how far this command came/s);
     expect(deck.files.read("effect.txt")).toBe("ran\n");
   }, 90_000);

@@ -11,7 +11,8 @@ import { type People, pressAll, RULES } from "./play.ts";
 import { refill } from "./refill.ts";
 import { type Found, verify } from "./verifier.ts";
 
-const CHANNELS = 30;
+/** A look through all channels after an absence goes gently, so few of them. */
+const CHANNELS = 10;
 
 /** A whole deck whose processes are killed, with people who write and press. */
 export interface Scene {
@@ -37,7 +38,7 @@ export async function openScene(platform: Platform, plan: Plan): Promise<Scene> 
   const [quiet, over] = [new AbortController(), new AbortController()];
   const people: People = { deck, random: plan.random, quiet: quiet.signal, talks: [] };
   const pressing = pressAll(people, over.signal);
-  const refilling = refillAlways(deck, over.signal);
+  const refilling = refillAlways(people, over.signal);
 
   async function close(): Promise<void> {
     quiet.abort();
@@ -73,7 +74,6 @@ export async function openScene(platform: Platform, plan: Plan): Promise<Scene> 
 async function comeToRest({ deck, people }: Scene, ms: number): Promise<Found> {
   const saids = people.talks.map(({ said }) => said);
   const look = async (): Promise<Found> => {
-    await refill(deck);
     const found = verify(await gather(deck, saids));
     await Promise.all(found.aside.map(async (conversation) => await retry(deck, conversation)));
     return found;
@@ -93,9 +93,10 @@ async function retry(deck: Corridor, conversation: string): Promise<void> {
   await promisify(execFile)("bin/deckhand", ["retry", conversation], { env: deck.env });
 }
 
-async function refillAlways(deck: Corridor, done: AbortSignal): Promise<void> {
+/** Now and then while people talk, so that budgets run out, too; all the time when all that is left is to post. */
+async function refillAlways({ deck, quiet }: People, done: AbortSignal): Promise<void> {
   while (!done.aborted) {
     await refill(deck);
-    await sleep(3_000, undefined, { signal: done }).catch(() => {}); // over
+    await sleep(quiet.aborted ? 200 : 2_000, undefined, { signal: done }).catch(() => {}); // over
   }
 }

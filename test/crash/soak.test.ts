@@ -14,6 +14,7 @@ const MINUTES = Number(process.env["DECKHAND_SOAK_MINUTES"] ?? 1);
 const EACH_MS = (MINUTES * 60_000) / PLATFORMS.length;
 /** A minute's conversations. */
 const PER_MINUTE = 30;
+const REST_MS = 120_000;
 const VICTIMS = ["gateway", "worker", "worker", "runner", "redis"] as const;
 const { random } = Math;
 const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
@@ -47,7 +48,8 @@ test.each(PLATFORMS)(
         await converse(people, scene.channel(index), MANNERS[index % MANNERS.length] ?? "approved");
       });
       await Promise.race([keeper.failed, sleep(EACH_MS)]);
-      const found = await scene.rest(120_000);
+      // A look through all that was said while nobody heard takes more than a second for each thread.
+      const found = await scene.rest(REST_MS + count * 2_000);
       await Promise.all([killing, muffling, ...talks]);
       const lost = await muffling;
       const title = `Soak on ${platform}: ${EACH_MS / 1000} s of kills, at rest after ${Math.round(scene.ms() / 1000)} s, ${lost} wakes lost`;
@@ -57,5 +59,5 @@ test.each(PLATFORMS)(
       await scene.close();
     }
   },
-  EACH_MS + 300_000,
+  EACH_MS * 2 + REST_MS * 3,
 );
