@@ -8,7 +8,7 @@ export interface Point {
   in?: readonly string[];
 }
 
-const SOAK = "test/crash/soak.test.ts";
+const SOAK = "test/crash/soak.long.test.ts";
 
 export const POINTS: Readonly<Record<number, Point>> = {
   1: { what: "an arrival is kept, nobody was rung", at: ["kept"], in: [SOAK] },
@@ -25,8 +25,8 @@ export const POINTS: Readonly<Record<number, Point>> = {
   12: { what: "settled, the wake not completed", at: ["after-settle"] },
   13: { what: "a press has decided, nobody was rung", at: ["decided"] },
   14: { what: "two presses at once", in: [SOAK, "test/contracts/log-approvals.test.ts"] },
-  15: { what: "a press between the request and its settling", in: ["test/corridor/presses.test.ts"] },
-  16: { what: "a press at the moment of expiry", at: ["expired"], in: ["test/corridor/presses.test.ts"] },
+  15: { what: "a press between the request and its settling", in: ["test/corridor/presses.long.test.ts"] },
+  16: { what: "a press at the moment of expiry", at: ["expired"], in: ["test/corridor/presses.long.test.ts"] },
   17: { what: "before a run's start", at: ["before-run-started", "runner-ready"] },
   18: { what: "a run's start is in the log, nothing was let go", at: ["after-run-started", "command-goes"] },
   19: { what: "during a command", at: ["runner-goes"], in: [SOAK, "test/corridor/restart.test.ts"] },
@@ -40,20 +40,20 @@ export const POINTS: Readonly<Record<number, Point>> = {
   27: { what: "before a send", at: ["before-send"] },
   28: { what: "sent, and not noted", at: ["after-send", "after-edit"] },
   29: { what: "sent and noted", at: ["after-sent", "before-posts-settle"] },
-  30: { what: "a worker blocked for longer than its lock", in: ["test/corridor/frozen.test.ts", "test/crash/watchdog.test.ts"] },
-  31: { what: "a process picks its own lost wake again", in: ["test/redis/locks.test.ts", "test/corridor/frozen.test.ts"] },
+  30: { what: "a worker blocked for longer than its lock", in: ["test/corridor/frozen.long.test.ts", "test/crash/watchdog.test.ts"] },
+  31: { what: "a process picks its own lost wake again", in: ["test/redis/locks.test.ts", "test/corridor/frozen.long.test.ts"] },
   32: {
     what: "an answer of Redis is lost, the act is sent again",
-    in: ["test/redis/lost-reply.test.ts", "test/corridor/redis-writes.test.ts"],
+    in: ["test/redis/lost-reply.test.ts", "test/corridor/redis-writes.long.test.ts"],
   },
-  33: { what: "Redis is killed in the middle of it", in: [SOAK, "test/corridor/redis.test.ts"] },
-  34: { what: "Redis is away for 20 s", in: ["test/corridor/redis.test.ts"] },
-  35: { what: "every connection to Redis is cut", in: ["test/corridor/redis.test.ts"] },
-  36: { what: "Redis is a replica for a while", in: ["test/corridor/redis-writes.test.ts"] },
-  37: { what: "Redis is full", in: ["test/corridor/redis-writes.test.ts"] },
-  38: { what: "SIGTERM while the model thinks", in: ["test/corridor/shutdown.test.ts"] },
-  39: { what: "SIGTERM during a command", in: ["test/corridor/shutdown.test.ts"] },
-  40: { what: "SIGTERM, then SIGKILL", in: ["test/corridor/shutdown.test.ts"] },
+  33: { what: "Redis is killed in the middle of it", in: [SOAK, "test/corridor/redis.long.test.ts"] },
+  34: { what: "Redis is away for 20 s", in: ["test/corridor/redis.long.test.ts"] },
+  35: { what: "every connection to Redis is cut", in: ["test/corridor/redis.long.test.ts"] },
+  36: { what: "Redis is a replica for a while", in: ["test/corridor/redis-writes.long.test.ts"] },
+  37: { what: "Redis is full", in: ["test/corridor/redis-writes.long.test.ts"] },
+  38: { what: "SIGTERM while the model thinks", in: ["test/corridor/shutdown.long.test.ts"] },
+  39: { what: "SIGTERM during a command", in: ["test/corridor/shutdown.long.test.ts"] },
+  40: { what: "SIGTERM, then SIGKILL", in: ["test/corridor/shutdown.long.test.ts"] },
   41: { what: "a command of the dead worker is there when the next one starts", in: ["test/sandbox/killed.test.ts", SOAK] },
   43: { what: "a gateway dies with a hundred events that it has not acknowledged", in: ["test/crash/hundred.test.ts"] },
   44: { what: "stop while it waits, runs or is parked", in: ["test/corridor/stop.test.ts"] },
@@ -61,7 +61,7 @@ export const POINTS: Readonly<Record<number, Point>> = {
   46: { what: "the doorbell's key is left without a job", in: ["test/redis/trouble.test.ts"] },
   47: { what: "workers of two versions", in: ["test/core/newer.test.ts"] },
   48: { what: "a clock jumps by an hour", in: ["test/core/clock.test.ts"] },
-  49: { what: "the disk is full", in: ["test/corridor/redis-writes.test.ts"] },
+  49: { what: "the disk is full", in: ["test/corridor/redis-writes.long.test.ts"] },
   50: { what: "the power fails", in: ["test/crash/power.test.ts"] },
 };
 
