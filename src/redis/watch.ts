@@ -22,6 +22,8 @@ export function watchRedis(options: { url: string; trace: Trace; everyMs?: numbe
   const ending = new AbortController();
   const tell = teller(trace);
   let fill = 0;
+  /** The first look may only have been too early: whoever starts us has just found Redis well. */
+  let early = true;
 
   async function look(): Promise<void> {
     try {
@@ -30,8 +32,9 @@ export function watchRedis(options: { url: string; trace: Trace; everyMs?: numbe
       tell(problemsIn(health));
     } catch (thrown) {
       fill = 0;
-      if (!ending.signal.aborted) tell(new Map([["away", asDeckhandError(thrown)]]));
+      if (!ending.signal.aborted && !early) tell(new Map([["away", asDeckhandError(thrown)]]));
     }
+    early = false;
   }
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {

@@ -55,14 +55,14 @@ export const POINTS: Readonly<Record<number, Point>> = {
   39: { what: "SIGTERM during a command", in: ["test/corridor/shutdown.long.test.ts"] },
   40: { what: "SIGTERM, then SIGKILL", in: ["test/corridor/shutdown.long.test.ts"] },
   41: { what: "a command of the dead worker is there when the next one starts", in: ["test/sandbox/killed.test.ts", SOAK] },
-  43: { what: "a gateway dies with a hundred events that it has not acknowledged", in: ["test/crash/hundred.test.ts"] },
+  43: { what: "a gateway dies with a hundred events that it has not acknowledged", in: ["test/crash/hundred.long.test.ts"] },
   44: { what: "stop while it waits, runs or is parked", in: ["test/corridor/stop.test.ts"] },
   45: { what: "a conversation that kills every worker", in: ["test/corridor/parked.test.ts"] },
   46: { what: "the doorbell's key is left without a job", in: ["test/redis/trouble.test.ts"] },
   47: { what: "workers of two versions", in: ["test/core/newer.test.ts"] },
   48: { what: "a clock jumps by an hour", in: ["test/core/clock.test.ts"] },
   49: { what: "the disk is full", in: ["test/corridor/redis-writes.long.test.ts"] },
-  50: { what: "the power fails", in: ["test/crash/power.test.ts"] },
+  50: { what: "the power fails", in: ["test/crash/power.long.test.ts"] },
 };
 
 /** The archive comes later. */

@@ -24,13 +24,16 @@ export interface Scene {
   channel(index: number): string;
   /** Waits until it is so; rejects after `ms`, and when a process ended by itself. */
   until(what: string, isSo: () => boolean, ms: number): Promise<void>;
-  /** Nobody begins anything new, and nobody is killed any more: waits until nothing is broken, or for `ms`. */
-  rest(ms: number): Promise<Found>;
+  /**
+   * Nobody begins anything new, and nobody is killed any more: waits until nothing is broken, or for `ms`; with `allDecided`
+   * also until nobody is waited for.
+   */
+  rest(ms: number, how?: { allDecided: boolean }): Promise<Found>;
   close(): Promise<void>;
 }
 
 export async function openScene(platform: Platform, plan: Plan): Promise<Scene> {
-  const deck = await openCorridor({ platform, start: false, rules: RULES, twin: { retryDelaysMs: [0, 500, 1_000, 2_000, 4_000] } });
+  const deck = await openCorridor({ platform, start: false, rules: RULES, twin: { retryDelaysMs: [0, 1_000, 5_000] } });
   const names = Array.from({ length: CHANNELS }, (_, index) => `C${index + 1}`);
   deck.env["DECKHAND_CHANNELS"] = names.map((name) => `${deck.stage.channel(name)}=api`).join();
   const began = Date.now();
@@ -54,10 +57,10 @@ export async function openScene(platform: Platform, plan: Plan): Promise<Scene> 
     ms: () => Date.now() - began,
     channel: (index) => names[index % CHANNELS] ?? "",
     until: async (what, isSo, ms) => await Promise.race([keeper.failed, until(what, isSo, ms)]),
-    async rest(ms) {
+    async rest(ms, { allDecided } = { allDecided: false }) {
       quiet.abort();
       await keeper.disarm();
-      return await Promise.race([keeper.failed, comeToRest(scene, ms)]);
+      return await Promise.race([keeper.failed, comeToRest(scene, ms, allDecided)]);
     },
   };
   try {
@@ -71,20 +74,15 @@ export async function openScene(platform: Platform, plan: Plan): Promise<Scene> 
 }
 
 /** It must stay so for a moment. */
-async function comeToRest({ deck, people }: Scene, ms: number): Promise<Found> {
+async function comeToRest({ deck, people }: Scene, ms: number, allDecided: boolean): Promise<Found> {
   const saids = people.talks.map(({ said }) => said);
-  const look = async (): Promise<Found> => {
+  const end = Date.now() + ms;
+  for (let rests = false; ; await sleep(rests ? 1_000 : 300)) {
     const found = verify(await gather(deck, saids));
     await Promise.all(found.aside.map(async (conversation) => await retry(deck, conversation)));
-    return found;
-  };
-  for (const end = Date.now() + ms; ; await sleep(300)) {
-    const found = await look();
-    if (found.breaks.length > 0 && Date.now() < end) continue;
-    if (found.breaks.length > 0) return found;
-    await sleep(1_000);
-    const again = await look();
-    if (again.breaks.length === 0) return again;
+    const isFine = found.breaks.length === 0 && !(allDecided && found.counts.parked > 0);
+    if ((isFine && rests) || (!isFine && Date.now() > end)) return found;
+    rests = isFine;
   }
 }
 

@@ -115,7 +115,7 @@ const CATALOGUE: Record<number, [file: string, words: string] | [scenario: strin
   96: [ERRORS, "litellm.MidStreamFallbackError"],
   97: [WINDOW, "a server that has read much less than was sent is told of"],
   98: [ERRORS, "no user query found in messages"],
-  99: [CORRIDOR, "is stopped after its limit of steps"],
+  99: [CORRIDOR, "in a turn that goes round in circles is asked about"],
   100: ["prefix.test.ts", "strictly extends every earlier one of its conversation"],
 };
 

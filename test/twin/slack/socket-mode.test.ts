@@ -153,5 +153,6 @@ test("a press is not acknowledged, and never comes, when no socket is there", as
   const heard = await listen(twin);
   await twin.say({ channel: "C1", user: "U1", text: "later" });
   await twin.waitFor(() => heard.length > 0);
-  expect(heard.map(({ type }) => type)).toEqual(["events_api"]);
+  // Under load it may come again before it is acknowledged.
+  expect([...new Set(heard.map(({ type }) => type))]).toEqual(["events_api"]);
 });
