@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../../src/core/checkpoint.ts";
 
-/** The crash points of the design, 1 to 50, and what covers each: checkpoints of checkpoints.test.ts, or test files. */
+/** The crash points of the design, 1 to 50, and what covers each: checkpoints of checkpoints.long.test.ts, or test files. */
 
 export interface Point {
   what: string;
