@@ -7,8 +7,8 @@ export default defineConfig({
     exclude: process.env["DECKHAND_LONG"] ? [] : ["test/**/*.long.test.ts"],
     pool: "forks",
     maxWorkers: 4,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     teardownTimeout: 20_000,
   },
 });

@@ -32,7 +32,7 @@ export const POINTS: Readonly<Record<number, Point>> = {
   19: { what: "during a command", at: ["runner-goes"], in: [SOAK, "test/corridor/restart.test.ts"] },
   20: { what: "a command has ended, the log does not say so", at: ["runner-ended", "before-run-ended"] },
   21: { what: "a run's end is in the log", at: ["after-run-ended"] },
-  22: { what: "an interrupted run was noted", at: ["after-run-ended"], in: ["test/corridor/interrupted.test.ts"] },
+  22: { what: "an interrupted run was noted", at: ["after-run-ended"], in: ["test/corridor/interrupted.long.test.ts"] },
   23: { what: "before the answer", at: ["before-final"] },
   24: { what: "the answer is in the log", at: ["after-final"] },
   25: { what: "settling while new messages come", at: ["before-settle", "after-settle"], in: ["test/redis/settle.test.ts"] },

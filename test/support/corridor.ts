@@ -172,7 +172,7 @@ function only<T extends object>(twin: object, right: boolean): T {
 function said(stage: Stage, log: Log, channel: string, ts: string, root: string): Said {
   const conversation = stage.conversation(channel, root);
   const posts = (): Shown[] => stage.thread(channel, root, "bot");
-  const shows = (pattern: RegExp, ms = 30_000): Promise<Shown> => stage.waitFor(() => posts().find((m) => pattern.test(m.text)), ms);
+  const shows = (pattern: RegExp, ms = 45_000): Promise<Shown> => stage.waitFor(() => posts().find((m) => pattern.test(m.text)), ms);
   return {
     ts,
     channel,
