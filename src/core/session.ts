@@ -63,7 +63,8 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     take(await patiently(() => log.read(conversation, state.seq), clock, signal));
   }
   function take(fresh: Entry[]): void {
-    entries.push(...fresh);
+    // One by one: a call takes no more than some ten thousand arguments.
+    for (const entry of fresh) entries.push(entry);
     fold(fresh, state);
     if (fresh.length > 0) session.history.add(fresh);
   }
