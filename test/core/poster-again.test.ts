@@ -9,6 +9,7 @@ import { memoryLimiter } from "../../src/memory-queue.ts";
 import { systemIds } from "../../src/system.ts";
 import { PaperChat } from "../support/paper-chat.ts";
 import { ann, bob } from "../support/random-log.ts";
+import { calls, final, ran } from "../support/posting.ts";
 
 /** A drain that stopped in the middle and goes on later, when the log says more than it did. */
 
@@ -60,24 +61,8 @@ async function add(...news: NewEntry[]): Promise<void> {
   await log.append(key, epoch, `op${(ops += 1)}`, now, news);
 }
 
-async function step(...ids: string[]): Promise<void> {
-  const calls = ids.map((id) => ({ id, name: "bash", args: { command: id }, raw: "" }));
-  const usage = { prompt: null, completion: null, cached: null };
-  await add(
-    { type: "model", read: 2, text: "", calls, finish: "calls", usage, model: "m", ms: 1, tries: 1 },
-    ...ids.map((id): NewEntry => ({ type: "judged", call: id, verdict: "auto", reasons: [], rule: "r", title: `echo ${id}` })),
-  );
-}
+const step = (...ids: string[]): Promise<void> => add(...calls("auto", ids));
 
-const ran = (id: string, text = id): NewEntry => ({
-  type: "run-ended",
-  call: id,
-  how: "exited",
-  exit: 0,
-  output: { text, bytes: text.length, omitted: 0 },
-  ms: 100,
-});
-const final: NewEntry = { type: "final", text: "all done", answers: [2], reason: "answer" };
 const asked = (command = "rm x"): NewEntry => ({
   type: "approval-asked",
   approval: "ap1",

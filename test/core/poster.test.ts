@@ -9,6 +9,7 @@ import { memoryLimiter } from "../../src/memory-queue.ts";
 import { systemIds } from "../../src/system.ts";
 import { PaperChat } from "../support/paper-chat.ts";
 import { ann, bob } from "../support/random-log.ts";
+import { calls, final } from "../support/posting.ts";
 
 const key = "slack:T1:C1:1.1";
 let now: number;
@@ -49,18 +50,10 @@ async function add(...news: NewEntry[]): Promise<void> {
   await log.append(key, epoch, `op${(ops += 1)}`, now, news);
 }
 
-async function step(...ids: string[]): Promise<void> {
-  const calls = ids.map((id) => ({ id, name: "bash", args: { command: id }, raw: "" }));
-  const usage = { prompt: null, completion: null, cached: null };
-  await add(
-    { type: "model", read: 2, text: "", calls, finish: "calls", usage, model: "m", ms: 1, tries: 1 },
-    ...ids.map((id): NewEntry => ({ type: "judged", call: id, verdict: "auto", reasons: [], rule: "r", title: `echo ${id}` })),
-  );
-}
+const step = (...ids: string[]): Promise<void> => add(...calls("auto", ids));
 
 const ran = (id: string, text = id, more: object = {}): NewEntry =>
   ({ type: "run-ended", call: id, how: "exited", exit: 0, output: { text, bytes: text.length, omitted: 0 }, ms: 100, ...more }) as NewEntry;
-const final: NewEntry = { type: "final", text: "all done", answers: [2], reason: "answer" };
 const asked = (more: object = {}): NewEntry =>
   ({
     type: "approval-asked",

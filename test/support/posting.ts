@@ -95,7 +95,8 @@ async function openThread({ log, deps, pass, now }: Posting, key: string, platfo
   };
 }
 
-function calls(verdict: "auto" | "ask", ids: string[]): NewEntry[] {
+/** A step of the model with these calls, each judged. */
+export function calls(verdict: "auto" | "ask", ids: string[]): NewEntry[] {
   const usage = { prompt: null, completion: null, cached: null };
   const wanted = ids.map((id) => ({ id, name: "bash", args: { command: id }, raw: "" }));
   return [
