@@ -1,4 +1,8 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// The tests start hundreds of processes: what one has compiled, the next one finds.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
 // Most tests wait for processes and servers, so more of them than there are cores may run at once.
 export default defineConfig({

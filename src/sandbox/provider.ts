@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { join, normalize } from "node:path";
+import { getCompileCacheDir } from "node:module";
+import { dirname, join, normalize } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
 import { shape } from "../core/output.ts";
 import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/sandbox.ts";
@@ -112,8 +113,9 @@ function lazyRunner(options: SandboxOptions): { started(): Runner; warm(): void;
     if (runner !== null) return runner;
     prepareState(options.stateDir);
     const folder = (name: string): string => join(options.stateDir, name);
+    const ours = getCompileCacheDir();
     const { path = SYSTEM_PATH, quietMs = null } = options;
-    runner = createRunner({ folder: folder("run"), cache: folder("cache"), path, quietMs });
+    runner = createRunner({ folder: folder("run"), cache: ours ? dirname(ours) : folder("cache"), path, quietMs });
     return runner;
   }
   return {

@@ -43,10 +43,13 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const SURROUNDINGS = { PATH, NODE_COMPILE_CACHE, HOME: "/", DECKHAND_ENV_FILE: "" };
+
 /** Starts a program as a newcomer's shell would: a small environment, no `.env`, and a folder that is not Deckhand's. */
 export function start(words: string[], { env = {}, cwd = "/" }: Options): Running {
   const [file = "", ...args] = words;
-  const child = spawn(file, args, { cwd, env: { PATH: process.env["PATH"], HOME: "/", DECKHAND_ENV_FILE: "", ...env }, stdio: "pipe" });
+  const child = spawn(file, args, { cwd, env: { ...SURROUNDINGS, ...env }, stdio: "pipe" });
   running.add(child);
   const all = { stdout: "", stderr: "", said: "" };
   for (const name of ["stdout", "stderr"] as const) {

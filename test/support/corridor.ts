@@ -113,6 +113,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "",
     DECKHAND_ENV_FILE: "", // not the `.env` of whoever runs the tests
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     ...stage.env,
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_MODEL: "scripted",
