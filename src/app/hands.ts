@@ -5,6 +5,7 @@ import type { Config } from "../config.ts";
 import { AGENTS } from "../core/context.ts";
 import type { Access } from "../core/access.ts";
 import { DeckhandError, NotStarted, messageOf } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import type { Hands } from "../core/hands.ts";
 import { answerAfter, answerEar, liveEar } from "../core/live.ts";
 import type { Live, Log } from "../core/log.ts";
@@ -30,9 +31,8 @@ export async function openSandbox(
   trace?: Trace,
   meanwhile?: () => void,
 ): Promise<OpenSandbox> {
-  const { contains } = await import("../sandbox/workspace.ts");
   // What commands can write must not be what starts them.
-  const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => contains(w.path, realpathOf(folder) ?? folder));
+  const inside = (folder: string): boolean => [...list, ...config.workspaces].some((w) => within(realpathOf(folder) ?? folder, w.path));
   const path = config.path.filter((folder) => !inside(folder)).join(delimiter);
   const { stateDir, runAs, secrets, apart } = config;
   const others = [...list, ...config.workspaces].map((workspace) => workspace.path);

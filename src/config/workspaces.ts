@@ -1,7 +1,7 @@
-import { sep } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import type { Limits, Prices } from "../core/spending.ts";
 import type { StandingRule } from "../core/rules.ts";
 import { BUDGETS, limitsOf, PRICES, pricesOf } from "./budgets.ts";
@@ -156,19 +156,15 @@ function known(all: Workspace[]): string {
 function overlaps(all: Workspace[], configFile: string): string[] {
   const problems: string[] = [];
   for (const [place, inner] of all.entries()) {
-    const outer = all.find((w, at) => isInside(inner.path, w.path) && (w.path !== inner.path || at < place));
+    const outer = all.find((w, at) => within(inner.path, w.path) && (w.path !== inner.path || at < place));
     if (outer) problems.push(`DECKHAND_WORKSPACES: "${inner.name}" lies inside "${outer.name}"; give each workspace a folder of its own`);
-    if (isInside(configFile, inner.path)) {
+    if (within(configFile, inner.path)) {
       problems.push(
         `DECKHAND_CONFIG: ${configFile} lies inside the workspace "${inner.name}", where commands could change it; move one of them`,
       );
     }
   }
   return problems;
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function ordered(all: Workspace[], channels: Given["channels"], problems: string[]): Workspace[] {

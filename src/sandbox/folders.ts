@@ -3,10 +3,10 @@ import { chmodSync, chownSync, closeSync, fchownSync, lstatSync, mkdirSync, mkdt
 import { renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { DeckhandError, messageOf } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import { HOME } from "./bwrap-args.ts";
 import type { RunUser } from "./launch.ts";
 import { seccompProgram } from "./seccomp.ts";
-import { contains } from "./workspace.ts";
 
 /** What one conversation keeps between its commands. */
 export interface Folders {
@@ -111,7 +111,7 @@ export function checkMountPoint(workspace: string, folders: Pick<Folders, "tmp" 
     ["/tmp", folders.tmp],
     [HOME, folders.home],
   ] as const) {
-    if (!contains(mount, workspace)) continue;
+    if (!within(workspace, mount)) continue;
     let at = folder;
     for (const part of relative(mount, workspace).split(sep)) {
       at = join(at, part);

@@ -1,9 +1,9 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { within } from "../core/gate/paths.ts";
 import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { quoted } from "./fingerprint.ts";
-import { contains } from "./workspace.ts";
 
 type Run = (spec: RunSpec, options: RunOptions) => Promise<RunResult>;
 
@@ -30,7 +30,7 @@ function markOf(workspace: string, path: string): string | null {
   try {
     const real = realpathSync(path);
     const stat = lstatSync(real);
-    if (!contains(workspace, real) || !stat.isFile()) return null;
+    if (!within(real, workspace) || !stat.isFile()) return null;
     return [real, stat.dev, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
   } catch {
     return null; // It is not there, or nobody may know.

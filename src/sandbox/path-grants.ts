@@ -1,9 +1,10 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { basename, normalize } from "node:path";
 import { DeckhandError, messageOf } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import { visible } from "../core/visible.ts";
 import { homes } from "./user.ts";
-import { contains, holds, SHARED, SYSTEM } from "./workspace.ts";
+import { holds, SHARED, SYSTEM } from "./workspace.ts";
 
 export interface PathGrantOptions {
   /** Deckhand's state folder. */
@@ -34,7 +35,7 @@ const KEYS_BELOW =
 export function checkPathGrant(path: string, options: PathGrantOptions): string {
   const refuse = (why: string) => new DeckhandError("GRANT_REFUSED", `${visible(path)} (${why})`);
   const stat = look(path, refuse);
-  if (SHARED.includes(path) || [...SYSTEM, ...MORE_SYSTEM].some((folder) => contains(folder, path))) throw refuse("a system folder");
+  if (SHARED.includes(path) || [...SYSTEM, ...MORE_SYSTEM].some((folder) => within(path, folder))) throw refuse("a system folder");
   for (const [own, what] of belongings(options)) {
     if (holds(own, path) || holds(path, own)) throw refuse(what);
   }

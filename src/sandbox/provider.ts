@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join, normalize } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import { shape } from "../core/output.ts";
 import type { RunOptions, RunResult, RunSpec, Sandbox } from "../core/sandbox.ts";
 import { redactor } from "../core/redactor.ts";
@@ -14,7 +15,7 @@ import { liveText } from "./live.ts";
 import { type Job, MOVED, RUNNER_DIED } from "./messages.ts";
 import type { SandboxOptions } from "./options.ts";
 import { createRunner, type Ran, type Runner, takeSpool } from "./runner.ts";
-import { checkPlace, checkWorkspace, contains } from "./workspace.ts";
+import { checkPlace, checkWorkspace } from "./workspace.ts";
 
 export type Told = Pick<RunResult, "network" | "noticed">;
 
@@ -176,7 +177,7 @@ function checkSpec({ command, cwd, workspace }: RunSpec): void {
       `A command of ${bytes} bytes is longer than the ${LIMITS.commandBytes} that are possible; write it to a file and run that`,
     );
   if (command.includes("\0")) throw new DeckhandError("BAD_INPUT", "A command cannot contain a NUL character");
-  if (!contains(workspace, normalize(cwd))) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
+  if (!within(normalize(cwd), workspace)) throw new DeckhandError("BAD_INPUT", `The folder ${cwd} is outside of the workspace`);
 }
 
 /** Nothing was started, and why. */

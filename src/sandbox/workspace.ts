@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, normalize, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, normalize, resolve } from "node:path";
 import { asDeckhandError, DeckhandError } from "../core/errors.ts";
+import { within } from "../core/gate/paths.ts";
 import type { RunUser } from "./launch.ts";
 import { closedTo, homes, runUser } from "./user.ts";
 
@@ -48,7 +49,7 @@ export function checkPlace(path: string, { stateDir }: Pick<WorkspaceOptions, "s
   const real = realpathSync(path);
   if (real !== path) throw refuse(path, real === normalize(path) ? `write it as ${real}` : `it leads to ${real}`);
   if (!stat.isDirectory()) throw refuse(path, "not a folder");
-  if (SHARED.includes(path) || SYSTEM.some((folder) => contains(folder, path))) throw refuse(path, "a system folder");
+  if (SHARED.includes(path) || SYSTEM.some((folder) => within(path, folder))) throw refuse(path, "a system folder");
   if (holds(path, stateDir) || holds(stateDir, path)) throw refuse(path, "Deckhand's state folder is in the way");
   return stat;
 }
@@ -108,11 +109,6 @@ function wayTo(path: string): { path: string; id: string | null }[] {
     way.push({ path: at, id: idOf(at) });
     if (at === dirname(at)) return way;
   }
-}
-
-/** Whether `path` is `folder` or lies in it. Both absolute and normal. */
-export function contains(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function unusable(path: string, user: RunUser, closed: string, owner: number): DeckhandError {

@@ -16,7 +16,7 @@ export function normalise(cwd: string, path: string): string {
 
 /** Whether `path` is `folder` or lies in it. Both absolute and normalised. */
 export function within(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 /** `/dev/null` and the like, which hold nothing. */
