@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { processesWith, uniqueSleep } from "../support/workspace.ts";
 import { deckhand } from "./kit.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
 import { startNode } from "../support/cluster.ts";
-import { openCorridor, startRole } from "../support/corridor.ts";
+import { openCorridor } from "../support/corridor.ts";
+import { startRole } from "../support/crew.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
 const rules = [

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { until } from "../support/redis.ts";
 
 /** A worker that stands still for longer than its locks last (a blocked event loop, a paused machine), and then goes on. */

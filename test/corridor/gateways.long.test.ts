@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
 /** Two gateways at once, and one of them in trouble in the middle: nothing is lost and nothing is doubled. */

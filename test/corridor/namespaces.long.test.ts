@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { openCorridor, startRole } from "../support/corridor.ts";
+import { openCorridor } from "../support/corridor.ts";
+import { startRole } from "../support/crew.ts";
 import { bridge, canMakeHosts, startFarWorker } from "../support/far-host.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 
@@ -40,7 +41,7 @@ test.skipIf(!canMakeHosts())(
       }
       const greedy = startFarWorker(deck, "right", right, `api=${left.path},web=${right.path}`);
       machines.push(greedy);
-      expect(await greedy.ended).toBe(3);
+      expect(await greedy.gone).toBe(3);
       expect(greedy.said()).toMatch(/Another host has the workspace api: left, since .*Stop the workers there.*\(WORKSPACE_CLAIMED\)/);
       expect(greedy.said()).not.toContain("the workspace web:");
     } finally {

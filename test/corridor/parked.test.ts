@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { type Rule, bash, say } from "../../src/model/script.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
-import { startMember } from "../support/crew.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, spawnRole, startRole } from "../support/crew.ts";
 import { deckhand } from "../cli/kit.ts";
 
 const rules: Rule[] = [
@@ -23,7 +23,7 @@ describe("workers that die of a conversation as soon as they have taken it over"
 
   async function diesOfIt(times: number): Promise<void> {
     for (let i = 0; i < times; i += 1) {
-      expect(await startMember(deck, "worker", { DECKHAND_KILL_AT: "taken-over:1" }).gone).toBe("SIGKILL");
+      expect(await spawnRole(deck, "worker", { DECKHAND_KILL_AT: "taken-over:1" }).gone).toBe("SIGKILL");
     }
   }
 

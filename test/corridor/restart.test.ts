@@ -1,102 +1,106 @@
-import { describe, afterEach, expect, test } from "vitest";
-import { bash, say } from "../../src/model/script.ts";
-import { type Corridor, type RoleProcess, openCorridor, startRole } from "../support/corridor.ts";
-import { parentOf } from "../support/crew.ts";
-import { PLATFORMS } from "../support/stage.ts";
-import { processesWith } from "../support/workspace.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Rule, bash, say } from "../../src/model/script.ts";
+import { type Corridor, type Said, openBeside, openCorridor } from "../support/corridor.ts";
+import { type Crew, type RoleProcess, crewOf } from "../support/crew.ts";
+import { until } from "../support/redis.ts";
+import { PLATFORMS, type Platform } from "../support/stage.ts";
+import { processesWith, uniqueSleep } from "../support/workspace.ts";
 
-const rules = [
+/** Gateway, worker, runner and Redis are killed; people write meanwhile, and go on when all is there again. */
+
+const SLEEP = uniqueSleep();
+
+const rules: Rule[] = PLATFORMS.flatMap((platform): Rule[] => [
   {
-    when: /append/,
-    steps: [() => bash("rm -f old; echo ran >> effect.txt"), ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`)],
+    when: new RegExp(`append ${platform}`),
+    steps: [() => bash(`rm -f old; echo ran >> ${platform}.txt`), ({ lastResult }) => say(`Result: ${lastResult}`)],
   },
   {
-    when: /sleep/,
-    steps: [
-      () => bash("rm -f old; echo so far; echo ran >> effect.txt; sleep 47"),
-      ({ lastResult }: { lastResult: string }) => say(`Result: ${lastResult}`),
-    ],
+    when: new RegExp(`sleep ${platform}`),
+    steps: [() => bash(`echo so far; echo ran >> ${platform}-long.txt; ${SLEEP}`), ({ lastResult }) => say(`Result: ${lastResult}`)],
   },
   { when: /hello/, steps: [() => say("hello back")] },
-];
+]);
+
+let crew: Crew;
+let worker: RoleProcess;
+
+/** What people have said on a platform before and while nobody was there. */
+interface Scene {
+  deck: Corridor;
+  asked: Said;
+  card: { ts: string };
+  greeted: Said;
+  missed: Said;
+}
+const scenes = new Map<Platform, Scene>();
+
+async function before(deck: Corridor): Promise<Omit<Scene, "missed">> {
+  const asked = await deck.mention(`append ${deck.stage.platform}`);
+  const greeted = await deck.mention("hello", { channel: "C2" });
+  await greeted.shows(/hello back/);
+  return { deck, asked, greeted, card: await asked.shows(/\[ Approve \]/) };
+}
+
+async function meanwhile(scene: Omit<Scene, "missed">): Promise<void> {
+  const { deck, greeted } = scene;
+  const missed = await deck.mention("hello again", { channel: "C2" });
+  await deck.say("hello in the old thread", { channel: "C2", thread: greeted.root });
+  scenes.set(deck.stage.platform, { ...scene, missed });
+}
+
+beforeAll(async () => {
+  const twin = { retryDelaysMs: [0, 50, 100] };
+  const slack = await openCorridor({ rules, start: false, twin });
+  const discord = await openBeside(slack, "discord", twin);
+  const decks = [slack, discord];
+  slack.env["DECKHAND_CHANNELS"] = decks.map(({ stage }) => `${stage.channel("C2")}=api`).join();
+  crew = crewOf(slack, discord);
+  const [gateway, first] = await Promise.all([crew.start("gateway"), crew.start("worker")]);
+  const begun = await Promise.all(decks.map(before));
+  const runner = first.runner();
+  expect(runner).toBeDefined();
+  process.kill(runner as number, "SIGKILL");
+  await Promise.all([gateway.kill(), first.kill()]);
+  await slack.redis.kill();
+  for (const scene of begun) await meanwhile(scene);
+  // Longer than Slack's last retry.
+  await sleep(1_000);
+  await slack.redis.restart();
+  [worker] = await Promise.all([crew.start("worker"), crew.here("gateway")]);
+  for (const { stage } of decks) await stage.waitFor(() => stage.isHeard());
+});
+afterAll(() => crew.end());
 
 describe.each(PLATFORMS)("on %s", (platform) => {
-  let deck: Corridor;
-  const running: RoleProcess[] = [];
-
-  async function start(role: "gateway" | "worker"): Promise<RoleProcess> {
-    const started = await startRole(deck, role);
-    running.push(started);
-    return started;
-  }
-
-  afterEach(async () => {
-    for (const role of running.splice(0)) await role.kill();
-    await deck.close();
-  });
+  const scene = (): Scene => scenes.get(platform) as Scene;
 
   test("an approval outlives SIGKILL of gateway, worker, runner and Redis: pressed afterwards, it runs once", async () => {
-    deck = await openCorridor({ platform, rules, start: false });
-    const roles = await Promise.all([start("gateway"), start("worker")]);
-    const said = await deck.mention("append a line");
-    const card = await said.shows(/\[ Approve \]/);
-    const runners = processesWith("runner-main.ts").filter((pid) => parentOf(pid) === roles[1]?.pid);
-    expect(runners).toHaveLength(1);
-    for (const pid of runners) process.kill(pid, "SIGKILL");
-    await Promise.all(roles.map((role) => role.kill()));
-    await deck.redis.kill();
-    await deck.redis.restart();
-    await Promise.all([start("gateway"), start("worker")]);
-    await deck.stage.waitFor(() => deck.stage.isHeard());
-    await deck.stage.press({ channel: "C1", root: said.root, ts: card.ts, action: "approve", user: "U1" });
-    await said.shows(/Result: \(no output\)/);
-    expect(deck.files.read("effect.txt")).toBe("ran\n");
-    await deck.stage.waitFor(() => /Approved by Ann/.test(said.text(card)));
-  }, 90_000);
+    const { deck, asked, card } = scene();
+    await deck.stage.press({ channel: "C1", root: asked.root, ts: card.ts, action: "approve", user: "U1" });
+    await asked.shows(/Result: \(no output\)/);
+    expect(deck.files.read(`${platform}.txt`)).toBe("ran\n");
+    await deck.stage.waitFor(() => /Approved by Ann/.test(asked.text(card)));
+  });
+
+  test("what was said while no gateway was there for longer than Slack's last retry is still answered", async () => {
+    const { greeted, missed, deck } = scene();
+    await missed.shows(/hello back/);
+    await deck.stage.waitFor(() => greeted.posts().filter(({ text }) => text === "hello back").length === 2, 45_000);
+  });
 
   test("a command whose worker was killed is not run again, its processes are gone, and the thread says so", async () => {
-    deck = await openCorridor({ platform, rules, start: false });
-    const [, worker] = await Promise.all([start("gateway"), start("worker")]);
-    const said = await deck.mention("sleep long");
-    await said.press("approve");
-    await deck.stage.waitFor(() => deck.files.has("effect.txt") && deck.files.read("effect.txt") === "ran\n");
+    const { deck } = scene();
+    const said = await deck.mention(`sleep ${platform}`, { channel: "C3" });
+    await until("it runs", () => deck.files.has(`${platform}-long.txt`));
     await worker.kill();
-    await deck.stage.waitFor(() => processesWith("sleep 47").length === 0);
-    await start("worker");
+    await until("its processes are gone", () => processesWith(SLEEP).length === 0);
+    worker = await crew.start("worker");
     await said.shows(
       /so far\n[^]*This may have run, wholly or in part; it was not run again\.\n\[ Look \] {2}\[ Run again \] {2}\[ Leave it \]/,
-      30_000,
     );
     await said.shows(/Result: .*not known how far this command came/s);
-    expect(deck.files.read("effect.txt")).toBe("ran\n");
-  }, 90_000);
-
-  test("a mention that was sent while no gateway was there for longer than Slack's last retry is still answered", async () => {
-    deck = await openCorridor({ platform, rules, start: false, twin: { retryDelaysMs: [0, 50, 100] }, env: {} });
-    deck.env["DECKHAND_CHANNELS"] = `${deck.stage.channel("C1")}=api`;
-    const first = await start("gateway");
-    await start("worker");
-    const before = await deck.mention("hello");
-    await before.shows(/hello back/);
-    await first.kill();
-    const said = await deck.mention("hello again");
-    await deck.say("append in the old thread", { thread: before.root });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await start("gateway");
-    await said.shows(/hello back/);
-    await before.shows(/\[ Approve \]/);
-  }, 90_000);
-
-  test("SIGTERM ends a worker with 0, its command as interrupted, and the next one goes on", async () => {
-    deck = await openCorridor({ platform, rules, start: false });
-    const [, worker] = await Promise.all([start("gateway"), start("worker")]);
-    const said = await deck.mention("sleep long");
-    await said.press("approve");
-    await deck.stage.waitFor(() => deck.files.has("effect.txt") && deck.files.read("effect.txt") === "ran\n");
-    expect(await worker.end()).toBe(0);
-    expect(processesWith("sleep 47")).toEqual([]);
-    await start("worker");
-    await said.shows(/Result: .*not known how far this command came/s);
-    expect(deck.files.read("effect.txt")).toBe("ran\n");
-  }, 90_000);
+    expect(deck.files.read(`${platform}-long.txt`)).toBe("ran\n");
+  });
 });

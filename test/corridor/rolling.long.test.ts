@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
 /** Every process is stopped and started again, one after the other, while people work: nobody notices. */
@@ -64,7 +65,7 @@ test.concurrent.each(PLATFORMS)(
       const seen: Said[] = [];
       let working = true;
       const people = Promise.all(WORDS.map((word, index) => work(deck, word, `C${index + 1}`, seen))).finally(() => (working = false));
-      const stops: [code: number | null, ms: number][] = [];
+      const stops: [code: string | number | null, ms: number][] = [];
       const roll = async (): Promise<void> => {
         for (let at = 0; working || stops.length < ROLES.length; at = (at + 1) % ROLES.length) {
           await sleep(500);

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, type CorridorOptions, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type CorridorOptions, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { until } from "../support/redis.ts";
 import { processesWith, uniqueSleep } from "../support/workspace.ts";
 
@@ -48,7 +49,7 @@ async function has(said: Said, type: Entry["type"]): Promise<void> {
 const of = <T extends Entry["type"]>(log: Entry[], type: T): Entry<T>[] => log.filter((entry): entry is Entry<T> => entry.type === type);
 
 /** Ends it with SIGTERM; gives the exit code and how long that took. */
-async function end(role: RoleProcess): Promise<{ code: number | null; ms: number }> {
+async function end(role: RoleProcess): Promise<{ code: string | number | null; ms: number }> {
   const since = performance.now();
   const code = await role.end();
   const ms = Math.round(performance.now() - since);

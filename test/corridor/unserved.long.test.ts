@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
-import { type Corridor, type RoleProcess, type Said, openCorridor, startRole } from "../support/corridor.ts";
+import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, startRole } from "../support/crew.ts";
 import { until } from "../support/redis.ts";
 import { PLATFORMS, type Platform } from "../support/stage.ts";
 import { uniqueSleep } from "../support/workspace.ts";

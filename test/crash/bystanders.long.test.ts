@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Rule, say } from "../../src/model/script.ts";
-import { openCorridor, startRole } from "../support/corridor.ts";
-import { startMember } from "../support/crew.ts";
+import { openCorridor } from "../support/corridor.ts";
+import { spawnRole, startRole } from "../support/crew.ts";
 
 const BYSTANDERS = 4;
 
@@ -34,7 +34,7 @@ test("a conversation that kills every worker is set aside alone: those beside it
 
   async function keepOne(): Promise<void> {
     while (!over) {
-      const worker = startMember(deck, "worker");
+      const worker = spawnRole(deck, "worker");
       kill = worker.kill;
       await worker.gone;
     }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { say } from "../../src/model/script.ts";
-import { openCorridor, type Said, startRole } from "../support/corridor.ts";
+import { openCorridor, type Said } from "../support/corridor.ts";
+import { startRole } from "../support/crew.ts";
 import { until } from "../support/redis.ts";
 import { PLATFORMS } from "../support/stage.ts";
 import { gather } from "./evidence.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Checkpoint } from "../../src/core/checkpoint.ts";
 import type { Corridor } from "../support/corridor.ts";
-import { type Member, parentOf, startMember } from "../support/crew.ts";
+import { type RoleProcess, parentOf, spawnRole } from "../support/crew.ts";
 
 /** Keeps so many gateways and workers alive, whoever kills them, and counts who was killed where. */
 
@@ -40,7 +40,7 @@ export interface Plan {
 interface Place {
   role: Role;
   nth: number;
-  member: Member | null;
+  member: RoleProcess | null;
   at: At | null;
   /** We killed it ourselves. */
   struck: boolean;
@@ -64,7 +64,7 @@ export function startKeeper(deck: Corridor, plan: Plan): Keeper {
       place.at = isArming ? plan.arm(role, nth, armed) : null;
       place.struck = false;
       const kill: Record<string, string> = place.at ? { DECKHAND_KILL_AT: `${place.at.name}:${place.at.nth}` } : {};
-      const member = (place.member = startMember(deck, role, { ...plan.env?.(role, nth), ...kill }));
+      const member = (place.member = spawnRole(deck, role, { ...plan.env?.(role, nth), ...kill }));
       const how = await Promise.race([member.gone, runnerGone(place, member)]);
       await member.kill();
       if (ended) return;
@@ -120,7 +120,7 @@ export function startKeeper(deck: Corridor, plan: Plan): Keeper {
 }
 
 /** For whoever is armed for its runner; a runner that was killed otherwise is replaced by its worker. */
-async function runnerGone({ at }: Place, member: Member): Promise<"runner"> {
+async function runnerGone({ at }: Place, member: RoleProcess): Promise<"runner"> {
   if (!at?.name.startsWith("runner-") || !(await member.ready)) return await new Promise(() => {});
   const pid = member.runner();
   while (pid !== undefined && parentOf(pid) === member.pid) await sleep(50);

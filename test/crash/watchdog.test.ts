@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { bash, say } from "../../src/model/script.ts";
-import { type Corridor, openCorridor, type RoleProcess, startRole } from "../support/corridor.ts";
-import { parentOf } from "../support/crew.ts";
+import { type Corridor, openCorridor } from "../support/corridor.ts";
+import { type RoleProcess, parentOf, startRole } from "../support/crew.ts";
 import { until } from "../support/redis.ts";
 import { processesWith } from "../support/workspace.ts";
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app.ts";
@@ -98,7 +98,7 @@ export interface CorridorOptions {
   twin?: SlackTwinOptions & DiscordTwinOptions;
   /** Before the configuration is read. */
   prepare?: (stage: Stage) => void;
-  /** False: nothing is started; see `startRole`. */
+  /** False: nothing is started; see `startRole` in crew.ts. */
   start?: boolean;
 }
 
@@ -106,7 +106,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const [redis, model, chat] = await Promise.all([
     startRedis(),
     startScriptedModel(conversationScript(options.rules)),
-    options.platform === "discord" ? discordStage(options.twin) : slackStage(options.twin),
+    openChat(options.platform, options.twin),
   ]);
   const { stage } = chat;
   const workspace = makeWorkspace();
@@ -133,7 +133,47 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const trace = logTrace(config.logLevel, config.secrets);
   const log = redisLog({ url: redis.url, trace });
   const app: App | null = options.start === false ? null : await startApp(config, "all", trace);
-  const write = async (text: string, at: At = {}): Promise<Said> => {
+  return {
+    ...people(chat, log),
+    model,
+    redis,
+    workspace: workspace.path,
+    files: filesIn(workspace),
+    log,
+    env,
+    async close() {
+      await app?.stop();
+      await log.close();
+      await Promise.all([stage.close(), model.close(), redis.stop()]);
+      workspace.cleanup();
+    },
+  };
+}
+
+/** The other platform on the same Redis, model and workspace: what is started from now on serves both. */
+export async function openBeside(deck: Corridor, platform: Platform, twin?: CorridorOptions["twin"]): Promise<Corridor> {
+  const chat = await openChat(platform, twin);
+  const { stage } = chat;
+  const { env } = deck;
+  Object.assign(env, stage.env, {
+    DECKHAND_USERS: `${env["DECKHAND_USERS"]},${platform}:*`,
+    DECKHAND_APPROVERS: `${env["DECKHAND_APPROVERS"]},${stage.person("U1")},${stage.person("U2")}`,
+  });
+  return { ...deck, ...people(chat, deck.log), close: stage.close };
+}
+
+async function openChat(platform: Platform | undefined, twin: CorridorOptions["twin"]): Promise<OpenChat> {
+  return await (platform === "discord" ? discordStage(twin) : slackStage(twin));
+}
+
+interface OpenChat {
+  stage: Stage;
+  twin: object;
+}
+
+/** What people have in their hands. */
+function people({ stage, twin }: OpenChat, log: Log): Pick<Corridor, "stage" | "twin" | "discord" | "say" | "mention"> {
+  const say: Corridor["say"] = async (text, at = {}) => {
     const channel = at.channel ?? "C1";
     const { thread, files } = at;
     const { ts } = await stage.say({ channel, user: at.user ?? "U1", text, ...(thread ? { thread } : {}), ...(files ? { files } : {}) });
@@ -141,22 +181,10 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   };
   return {
     stage,
-    twin: only<SlackTwin>(chat.twin, stage.platform === "slack"),
-    discord: only<DiscordTwin>(chat.twin, stage.platform === "discord"),
-    model,
-    redis,
-    workspace: workspace.path,
-    files: filesIn(workspace),
-    log,
-    env,
-    say: write,
-    mention: (text, at) => write(`${stage.mention("bot")} ${text}`, at),
-    async close() {
-      await app?.stop();
-      await log.close();
-      await Promise.all([stage.close(), model.close(), redis.stop()]);
-      workspace.cleanup();
-    },
+    twin: only<SlackTwin>(twin, stage.platform === "slack"),
+    discord: only<DiscordTwin>(twin, stage.platform === "discord"),
+    say,
+    mention: (text, at) => say(`${stage.mention("bot")} ${text}`, at),
   };
 }
 
@@ -189,43 +217,4 @@ function said(stage: Stage, log: Log, channel: string, ts: string, root: string)
     },
     entries: () => log.read(conversation, 0),
   };
-}
-
-export interface RoleProcess {
-  pid: number;
-  /** SIGKILL; resolves when it is gone. */
-  kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
-  end(): Promise<number | null>;
-}
-
-/** Starts `bin/deckhand start --role ROLE` as its own process and waits until it is ready. */
-export async function startRole(corridor: Corridor, role: "all" | "gateway" | "worker"): Promise<RoleProcess> {
-  const child = spawn("bin/deckhand", ["start", "--role", role], { env: corridor.env, stdio: ["ignore", "pipe", "pipe"] });
-  const gone = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  await ready(child);
-  return {
-    pid: child.pid ?? 0,
-    async kill() {
-      child.kill("SIGKILL");
-      await gone;
-    },
-    async end() {
-      child.kill("SIGTERM");
-      return await gone;
-    },
-  };
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.stdout?.on("data", (data: Buffer) => {
-      if (String(data).includes("is ready")) resolve();
-    });
-    child.stderr?.on("data", (data: Buffer) => {
-      said += String(data);
-    });
-    child.once("exit", (code) => reject(new Error(`ended with ${code} before it was ready: ${said}`)));
-  });
 }

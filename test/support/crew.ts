@@ -1,10 +1,13 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { type App, type Role, startApp } from "../../src/app.ts";
+import { loadConfig } from "../../src/config.ts";
+import { logTrace } from "../../src/system.ts";
 import type { Corridor } from "./corridor.ts";
 import { processesWith } from "./workspace.ts";
 
 /** One process of the product, which may die whenever it likes. */
-export interface Member {
+export interface RoleProcess {
   pid: number;
   /** False when it ended before it was ready. */
   ready: Promise<boolean>;
@@ -12,29 +15,84 @@ export interface Member {
   gone: Promise<string | number | null>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGTERM; resolves as `gone`. */
+  end(): Promise<string | number | null>;
   /** Its runner, once it is ready; undefined when it has none. */
   runner(): number | undefined;
-  /** What it said on its error channel. */
+  /** The end of what it said. */
   said(): string;
 }
 
-/** Starts `bin/deckhand start --role ROLE` with more environment. */
-export function startMember(deck: Corridor, role: "gateway" | "worker", env: Record<string, string> = {}): Member {
-  const child = spawn("bin/deckhand", ["start", "--role", role], { env: { ...deck.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+/** What tests start on a deck. */
+export interface Crew {
+  /** A process of its own, ready. */
+  start(role: Role, env?: Record<string, string>): Promise<RoleProcess>;
+  /** The role in this process, which is much cheaper; for whoever is not to die. */
+  here(role: Role): Promise<App>;
+  /** Ends all of them, and the decks. */
+  end(): Promise<void>;
+}
+
+/** `beside`: other platforms on that deck. */
+export function crewOf(deck: Corridor, ...beside: Corridor[]): Crew {
+  const processes: RoleProcess[] = [];
+  const apps: App[] = [];
+  return {
+    async start(role, env) {
+      const started = spawnRole(deck, role, env);
+      processes.push(started);
+      return await isReady(started);
+    },
+    async here(role) {
+      const config = loadConfig(deck.env);
+      const app = await startApp(config, role, logTrace(config.logLevel, config.secrets));
+      apps.push(app);
+      return app;
+    },
+    async end() {
+      await Promise.all([...processes.map((each) => each.kill()), ...apps.map((app) => app.stop())]);
+      for (const each of [...beside, deck]) await each.close();
+    },
+  };
+}
+
+/** Starts `bin/deckhand start --role ROLE` with more environment; does not wait for it. */
+export function spawnRole(deck: Corridor, role: Role, env: Record<string, string> = {}): RoleProcess {
+  return roleOf(spawn("bin/deckhand", ["start", "--role", role], { env: { ...deck.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+/** As `spawnRole`; waits until it is ready, and throws what it said when it never was. */
+export async function startRole(deck: Corridor, role: Role, env: Record<string, string> = {}): Promise<RoleProcess> {
+  return await isReady(spawnRole(deck, role, env));
+}
+
+async function isReady(started: RoleProcess): Promise<RoleProcess> {
+  if (!(await started.ready)) throw new Error(`ended with ${await started.gone} before it was ready: ${started.said()}`);
+  return started;
+}
+
+/** A child that says `is ready` on one of its channels. */
+export function roleOf(child: ChildProcess): RoleProcess {
   const { promise: ready, resolve } = Promise.withResolvers<boolean>();
   const gone = new Promise<string | number | null>((end) => child.once("exit", (code, signal) => end(signal ?? code)));
   void gone.then(() => resolve(false));
-  child.stdout.on("data", (data: Buffer) => String(data).includes("is ready") && resolve(true));
   let said = "";
-  child.stderr.on("data", (data: Buffer) => (said = `${said}${String(data)}`.slice(-4000)));
+  const hear = (data: Buffer): void => {
+    said = `${said}${String(data)}`.slice(-4000);
+    if (said.includes("is ready")) resolve(true);
+  };
+  child.stdout?.on("data", hear);
+  child.stderr?.on("data", hear);
+  const end = async (signal: NodeJS.Signals): Promise<string | number | null> => {
+    child.kill(signal);
+    return await gone;
+  };
   return {
     pid: child.pid ?? 0,
     ready,
     gone,
-    async kill() {
-      child.kill("SIGKILL");
-      await gone;
-    },
+    kill: async () => void (await end("SIGKILL")),
+    end: () => end("SIGTERM"),
     runner: () => processesWith("runner-main.ts").find((pid) => parentOf(pid) === child.pid),
     said: () => said,
   };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import type { Corridor } from "./corridor.ts";
+import { type RoleProcess, roleOf } from "./crew.ts";
 import { isRoot, type TestWorkspace } from "./workspace.ts";
 
 /** A machine of its own, as far as a network and a name make one. Root stays root there. */
@@ -16,16 +17,6 @@ const machine = (name: string): string[] => [
 export function canMakeHosts(): boolean {
   const inner = ["bwrap", "--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"];
   return spawnSync("bwrap", [...machine("probe"), ...inner]).status === 0;
-}
-
-export interface FarWorker {
-  /** Resolves with its code; what it said before it was ready is in `said`. */
-  ended: Promise<number | null>;
-  /** True when it serves, false when it ended before. */
-  ready: Promise<boolean>;
-  said(): string;
-  /** The machine is switched off. */
-  kill(): Promise<void>;
 }
 
 /** What a machine with nothing but a loopback of its own can reach: one socket in a folder that leads to a port here. */
@@ -47,7 +38,7 @@ export async function bridge(socket: string, port: number): Promise<{ close(): P
 }
 
 /** `bin/deckhand start --role worker` on a machine of that name, whose Redis and model are behind the sockets in `root`. */
-export function startFarWorker(deck: Corridor, name: string, place: TestWorkspace, workspaces: string): FarWorker {
+export function startFarWorker(deck: Corridor, name: string, place: TestWorkspace, workspaces: string): RoleProcess {
   const socat = (port: number, socket: string): string =>
     `socat TCP-LISTEN:${port},bind=127.0.0.1,fork UNIX-CONNECT:${join(place.root, socket)} &`;
   const line = `${socat(6379, "redis")} ${socat(8080, "model")} exec bin/deckhand start --role worker`;
@@ -60,26 +51,17 @@ export function startFarWorker(deck: Corridor, name: string, place: TestWorkspac
     DECKHAND_CHANNELS: "", // which channel has which is the gateway's concern
   };
   const child = spawn("bwrap", [...machine(name), "sh", "-c", line], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const ready = new Promise<boolean>((resolve) => {
-    const hear = (data: Buffer): void => {
-      said += String(data);
-      if (said.includes("is ready")) resolve(true);
-    };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
-    void ended.then(() => resolve(false));
-  });
+  const far = roleOf(child);
   return {
-    ...{ ended, ready, said: () => said },
+    ...far,
+    /** The machine is switched off. */
     async kill() {
       try {
         process.kill(-(child.pid as number), "SIGKILL");
       } catch {
         // nothing of it is left
       }
-      await ended;
+      await far.gone;
     },
   };
 }
