@@ -1,20 +1,23 @@
-import { buildHands, measureAgain, openSandbox, type OpenSandbox } from "./app/hands.ts";
+import { buildHands } from "./app/hands.ts";
+import { measureAgain, NO_SANDBOX, openSandbox, type OpenSandbox } from "./app/sandbox.ts";
 import type { Config } from "./config.ts";
 import type { Access } from "./core/access.ts";
 import type { Entry } from "./core/entry.ts";
 import { DeckhandError, NotStarted, asDeckhandError, messageOf } from "./core/errors.ts";
 import { type Fetcher, fileFetcher } from "./core/files.ts";
 import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
+import { knownEntries } from "./core/known.ts";
 import { liveBoard } from "./core/live.ts";
 import type { Chat, Limiter, Queue, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { redactor } from "./core/redactor.ts";
-import { findNow } from "./core/status.ts";
+import { findNow, servedLately } from "./core/status.ts";
 import { sparingly } from "./core/sparingly.ts";
 import { every, sweep, sweepPosts } from "./core/sweep.ts";
 import { turn } from "./core/turn.ts";
 import { LIMITS } from "./limits.ts";
 import type { Claims } from "./redis/claim.ts";
+import type { NearBell, NearParts } from "./redis/near.ts";
 import type { WorkerQueue } from "./redis/queue.ts";
 import { systemClock, systemIds } from "./system.ts";
 
@@ -38,9 +41,6 @@ export const NOT_SET = {
   workspace: new DeckhandError("CONFIG", "no workspace: set DECKHAND_WORKSPACES=name=/path"),
   chat: new DeckhandError("CONFIG", "no chat platform: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN, or DISCORD_TOKEN"),
 };
-
-/** Said in every thread and terminal where it is so. */
-export const NO_SANDBOX = "Commands here run WITHOUT a sandbox (DECKHAND_SANDBOX=none).";
 
 /** What must hold before a role starts; throws NotStarted with every reason at once. Null: the role runs no commands. */
 async function ground(config: Config, role: Role, trace: Trace): Promise<OpenSandbox | null> {
@@ -69,12 +69,15 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   const { bullQueue } = await import("./redis/queue.ts");
   const { watchRedis } = await import("./redis/watch.ts");
   const log = redisLog({ url: config.redisUrl, trace });
-  const queue = bullQueue({ url: config.redisUrl, trace, lockMs: config.lockMs, stalledMs: config.stalledMs });
+  const { lockMs, stalledMs } = config;
+  const queue = bullQueue({ url: config.redisUrl, trace, lockMs, stalledMs, producer: log.connection });
   const end = new AbortController();
   const hurry = new AbortController();
   const watch = watchRedis({ url: config.redisUrl, trace });
-  const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(config), isFull: watch.isFull };
-  const gateway = role === "worker" ? null : await openGateway(config, deps);
+  const near = role === "worker" ? null : await nearPosts(config, { log, trace, far: queue, lockMs });
+  const bells = { wake: queue.wake, wakePosts: near?.wakePosts ?? queue.wakePosts };
+  const deps: IntakeDeps = { log, queue: bells, clock: systemClock, trace, access: accessOf(config), isFull: watch.isFull };
+  const gateway = near && (await openGateway(config, { near, limiter: log.limiter }, deps));
   signal?.addEventListener("abort", () => void gateway?.endHearing());
   const sweeping = Promise.all([
     every(() => sweep(deps), LIMITS.sweepEvery, deps, end.signal),
@@ -86,15 +89,9 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
     await gateway?.endHearing();
     hurry.abort();
     await queue.close(config.graceMs);
+    await near?.close();
     end.abort();
-    await Promise.all([
-      opened?.sandbox.close(),
-      claims?.close(),
-      gateway?.limiter.close(),
-      gateway?.files.close(),
-      watch.close(),
-      sweeping,
-    ]);
+    await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.files.close(), watch.close(), sweeping]);
     await log.close();
   };
   try {
@@ -140,7 +137,7 @@ interface WorkerParts {
 async function startWorker({ config, opened, claims, queue, hurry }: WorkerParts, deps: IntakeDeps): Promise<void> {
   const { log, trace, access } = deps;
   const ring = (conversation: string): void => {
-    queue.wakePosts(conversation).catch((thrown: unknown) => {
+    deps.queue.wakePosts(conversation).catch((thrown: unknown) => {
       // The thread is behind until the sweeper rings; the log is complete.
       trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
     });
@@ -156,17 +153,37 @@ async function startWorker({ config, opened, claims, queue, hurry }: WorkerParts
   trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
 }
 
+/** The bell of the threads that this process posts in; rings for those of other platforms are passed on. */
+async function nearPosts(config: Config, parts: NearParts): Promise<NearBell & Pick<Queue, "wakePosts">> {
+  const { nearBell } = await import("./redis/near.ts");
+  const bell = nearBell(parts);
+  const isOurs = (conversation: string): boolean => (conversation.startsWith("slack:") ? config.slack : config.discord) !== null;
+  return {
+    ...bell,
+    wakePosts: async (conversation) => (isOurs(conversation) ? bell.ring(conversation) : await parts.far.wakePosts(conversation)),
+  };
+}
+
+/** The near bell's drains come after it on the log's own connection; a worker's way through the doorbell is far longer. */
+function earlyRing(near: NearBell, queue: Queue, trace: Trace): NonNullable<IntakeDeps["ringEarly"]> {
+  return (conversation, workspace) => {
+    near.ring(conversation);
+    if (workspace === null) return;
+    queue.wake(conversation, workspace).catch((thrown: unknown) => trace.warn("ring-failed", { conversation, error: messageOf(thrown) }));
+  };
+}
+
 interface Gateway {
   chats: Chat[];
-  limiter: Limiter & { close(): Promise<void> };
+  near: NearBell;
+  limiter: Limiter;
   files: Fetcher;
   /** Twice is once. Never rejects. */
   endHearing(): Promise<void>;
 }
 
-async function openGateway(config: Config, deps: IntakeDeps): Promise<Gateway> {
+async function openGateway(config: Config, parts: Pick<Gateway, "near" | "limiter">, deps: IntakeDeps): Promise<Gateway> {
   const { log, trace } = deps;
-  const { redisLimiter } = await import("./redis/limiter.ts");
   const chats: Chat[] = [];
   const watch = [...new Set(config.workspaces.flatMap((w) => w.channels))];
   if (config.slack) {
@@ -188,20 +205,20 @@ async function openGateway(config: Config, deps: IntakeDeps): Promise<Gateway> {
     done.abort();
   }
   let ended: Promise<void> | null = null;
-  const limiter = redisLimiter({ url: config.redisUrl, trace });
-  return { chats, limiter, files: fileFetcher({ ...deps, chats }), endHearing: () => (ended ??= endHearing()) };
+  return { ...parts, chats, files: fileFetcher({ ...deps, chats }), endHearing: () => (ended ??= endHearing()) };
 }
 
 async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
-  const { chats, limiter } = gateway;
+  const { chats, limiter, near } = gateway;
   const { log, trace } = deps;
   const redact = redactor(config.secrets);
   const statusBudget = (conversation: string): string | null => {
     const chat = chats.find(({ platform }) => conversation.startsWith(`${platform}:`));
     return chat?.buckets(conversation, "edit", "status")[0]?.name ?? null;
   };
-  const { heard, newest } = liveBoard({ log, queue, clock: systemClock, trace, redact, budget: statusBudget, signal });
+  const { heard, newest } = liveBoard({ log, queue: deps.queue, clock: systemClock, trace, redact, budget: statusBudget, signal });
   await log.onLive(heard);
+  const lately = servedLately(log, systemClock);
   const poster = {
     log: deps.log,
     limiter,
@@ -211,12 +228,18 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
     chats: new Map(chats.map((chat) => [chat.platform, chat])),
     banner: config.sandbox === "none" ? NO_SANDBOX : null,
     redact,
+    entries: knownEntries(log),
     fetch: gateway.files.look,
-    now: (conversation: string, entries: Entry[]) => findNow(conversation, entries, { log, trace, newest }),
+    now: (conversation: string, entries: Entry[]) => findNow(conversation, entries, { log: lately, trace, newest }),
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
   };
-  await queue.servePosts((wake) => drainPosts(wake, poster));
+  near.serve((wake) => drainPosts(wake, poster));
+  // What other processes ring for. One for another platform is given back to the bell.
+  await queue.servePosts((wake) =>
+    chats.some(({ platform }) => wake.conversation.startsWith(`${platform}:`)) ? near.answer(wake.conversation) : drainPosts(wake, poster),
+  );
   // At once: a platform that is down must not keep the other from being heard.
-  await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, deps))));
+  const hearing = { ...deps, ringEarly: earlyRing(near, queue, trace) };
+  await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, hearing))));
   deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
 }

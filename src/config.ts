@@ -3,7 +3,8 @@ import { delimiter, isAbsolute } from "node:path";
 import { HOUR, MEGABYTE, type Setting, SETTINGS, type Values } from "./config/settings.ts";
 import { clean, path, Refused } from "./config/values.ts";
 import { joinModels, type Models } from "./config/models.ts";
-import { joinWorkspaces, NO_FILE, readYaml, type Structure, type Workspace } from "./config/workspaces.ts";
+import { NO_FILE, type Structure } from "./config/structure.ts";
+import { joinWorkspaces, type Workspace } from "./config/workspaces.ts";
 import { messageOf, NotStarted } from "./core/errors.ts";
 import type { StandingRule } from "./core/rules.ts";
 import { SHORTEST_SECRET } from "./core/redactor.ts";
@@ -53,9 +54,9 @@ export { SETTINGS };
 
 type Env = Record<string, string | undefined>;
 
-/** `readConfig`, or NotStarted with a line for each problem. */
-export function loadConfig(env: Env = process.env): Config {
-  const read = readConfig(env);
+/** `readConfig`; rejects with NotStarted and a line for each problem. */
+export async function loadConfig(env: Env = process.env): Promise<Config> {
+  const read = await readConfig(env);
   if ("problems" in read) throw new NotStarted(read.problems.map((problem) => `${problem} (CONFIG)`));
   return read.config;
 }
@@ -64,15 +65,15 @@ export function loadConfig(env: Env = process.env): Config {
  * The frozen configuration, or every problem at once: each names the setting and says how to mend it.
  * `readFile` gives null for a file that is not there.
  */
-export function readConfig(
+export async function readConfig(
   env: Env = process.env,
   readFile: (path: string) => string | null = readText,
-): { config: Config } | { problems: string[] } {
+): Promise<{ config: Config } | { problems: string[] }> {
   const problems: string[] = [];
   const values = readValues(env, problems);
   problems.push(...conflicts(values, env));
   const configFile = values.DECKHAND_CONFIG;
-  const structure = readStructure(configFile, env, readFile, problems);
+  const structure = await readStructure(configFile, env, readFile, problems);
   const given = {
     short: values.DECKHAND_WORKSPACES ?? [],
     long: structure.workspaces,
@@ -151,12 +152,13 @@ function conflicts(values: Values, env: Env): string[] {
   return problems;
 }
 
-function readStructure(file: string, env: Env, readFile: (path: string) => string | null, problems: string[]): Structure {
+async function readStructure(file: string, env: Env, readFile: (path: string) => string | null, problems: string[]): Promise<Structure> {
   const own = new Set<string>(SETTINGS.map(({ name }) => name));
   const variables = { value: (name: string) => clean(env[name]), isOwn: (name: string) => own.has(name) };
   try {
     const text = readFile(file);
-    if (text !== null) return readYaml(file, text, variables, problems);
+    // The parsers are loaded only for a file that is there: they take longer than all the rest here.
+    if (text !== null) return (await import("./config/file.ts")).readYaml(file, text, variables, problems);
     if (clean(env["DECKHAND_CONFIG"]) !== null) problems.push(`DECKHAND_CONFIG: ${file} is not there; create it or unset DECKHAND_CONFIG`);
   } catch (thrown) {
     problems.push(`DECKHAND_CONFIG: ${file} cannot be read; mend it: ${messageOf(thrown)}`);

@@ -116,8 +116,8 @@ export const LIMITS = {
   /** A fold of very many: so much of all of them together, but at least so much of each. */
   foldedAll: 8_000,
   foldedLeast: 120,
-  /** A send follows its note within this time, or the note is made again (where Redis is slow, so often): less than a lock lasts. */
-  noteFresh: 1 * second,
+  /** A send follows its note within this time, or the note is made again (where Redis is slow, so often): far less than a lock lasts. */
+  noteFresh: 300,
   noteTries: 3,
   /** Tries of a send whose outcome stays unknown, a minute apart at the end, before its form is held to be the cause. */
   doubtfulTries: 20,
@@ -127,6 +127,12 @@ export const LIMITS = {
   doubtfulLook: 2 * minute,
   /** A worker rings at once for what is to be posted, and then again at most this often for the same thread. */
   ringEvery: 100,
+  /** Of how many characters of entries a gateway keeps what it has read, so that a thread is not read anew for each post. */
+  knownEntries: 32_000_000,
+  /** For how long a workspace that is served is taken to be still. */
+  servedFresh: 1 * second,
+  /** A gateway rings while what it rings for is on its way into the log; took that longer, it rings again. */
+  ringLate: 100,
   /** A ring for a thread of a platform that this gateway does not serve is passed on after this long. */
   postElsewhere: 500,
 

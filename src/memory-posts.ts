@@ -18,11 +18,14 @@ export function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "sett
       log.posts.state = structuredClone(state);
       return "saved";
     },
-    async settlePosts(conversation, epoch, cursor) {
+    async settlePosts(conversation, epoch, cursor, { state, at } = {}) {
       const log = store.conversations.get(conversation);
       if (log?.posts.epoch !== epoch) return "fenced";
+      if (state) log.posts.state = structuredClone(state);
       if (log.head.seq > cursor) return "more";
-      store.postsDirty.delete(conversation);
+      if (at === undefined) store.postsDirty.delete(conversation);
+      else store.postsDue.set(conversation, at);
+      if (at !== undefined) later(store.postsDirty, conversation, at);
       return "settled";
     },
     async postAt(conversation, at) {

@@ -94,13 +94,14 @@ function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "appe
       store.kept.set(`seen:${event}`, { value: true, until: store.clock.now() + LIMITS.seenTime });
       return true;
     },
-    async takeover(conversation, lock) {
+    async takeover(conversation, lock, manner) {
       const log = store.conversations.get(conversation);
       if (!log || isOver(lock)) return { kind: "lost" };
+      if (manner === "unless-suspect" && log.takeovers > 0) return { kind: "suspect" };
       log.epoch += 1;
       log.takeovers += 1;
       log.ops.clear();
-      return { kind: "taken", epoch: log.epoch, takeovers: log.takeovers };
+      return { kind: "taken", epoch: log.epoch, takeovers: log.takeovers, entries: structuredClone(log.entries), whole: true };
     },
     async append(conversation, epoch, op, at, entries) {
       const log = store.conversations.get(conversation);
@@ -141,7 +142,7 @@ function appendOne(store: Store, conversation: string, epoch: number, at: number
   return [added];
 }
 
-function decisions(store: Store): Pick<Log, "decide" | "approvalOwner"> {
+function decisions(store: Store): Pick<Log, "decide" | "requestOf"> {
   return {
     async decide(id, at, decision) {
       const approval = store.approvals.get(id);
@@ -149,7 +150,11 @@ function decisions(store: Store): Pick<Log, "decide" | "approvalOwner"> {
       if (approval.decided) return { kind: "already", entry: structuredClone(approval.decided) };
       return { kind: "won", entry: structuredClone(decideOpen(store, approval, at, decision)) };
     },
-    approvalOwner: async (id) => store.approvals.get(id)?.conversation ?? null,
+    async requestOf(id) {
+      const { conversation = "", asked } = store.approvals.get(id) ?? {};
+      const head = store.conversations.get(conversation)?.head;
+      return asked && head ? { conversation, workspace: head.workspace, channel: head.channel, asked: structuredClone(asked) } : null;
+    },
   };
 }
 
@@ -157,7 +162,7 @@ function reads(store: Store): Pick<Log, "head" | "read" | "stopSeq" | "onHint" |
   return {
     async head(conversation) {
       const log = store.conversations.get(conversation);
-      return log ? { ...log.head, ...(log.takeovers > 0 ? { takeovers: log.takeovers } : {}) } : null;
+      return log ? { ...log.head } : null;
     },
     read: async (conversation, after) => structuredClone(store.conversations.get(conversation)?.entries.slice(after) ?? []),
     stopSeq: async (conversation) => store.conversations.get(conversation)?.stop ?? 0,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { assert, constantFrom, dictionary, oneof, property, string } from "fast-check";
+import { assert, asyncProperty, constantFrom, dictionary, oneof, string } from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Config, loadConfig, readConfig, SETTINGS } from "../src/config.ts";
 import { NotStarted } from "../src/core/errors.ts";
@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, "..");
 /** What a workspace has that says nothing of it. */
 const NO_EXTRAS = { read: [], network: [], credentials: {} };
 
-function config(env: Record<string, string>, yaml: string | null = null): Config {
-  const read = readConfig(env, () => yaml);
+async function config(env: Record<string, string>, yaml: string | null = null): Promise<Config> {
+  const read = await readConfig(env, () => yaml);
   if ("problems" in read) throw new Error(read.problems.join("\n"));
   return read.config;
 }
 
-function problems(env: Record<string, string>, yaml: string | null = null): string[] {
-  const read = readConfig(env, () => yaml);
+async function problems(env: Record<string, string>, yaml: string | null = null): Promise<string[]> {
+  const read = await readConfig(env, () => yaml);
   return "problems" in read ? read.problems : [];
 }
 
@@ -29,8 +29,8 @@ function onlyModel(name: string): Config["models"] {
 }
 
 describe("the configuration", () => {
-  test("with nothing set lets nobody do anything and has every default", () => {
-    expect(config({})).toEqual({
+  test("with nothing set lets nobody do anything and has every default", async () => {
+    expect(await config({})).toEqual({
       slack: null,
       discord: null,
       model: { apiKey: null, baseUrl: null, model: "gpt-5", api: "auto" },
@@ -59,7 +59,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("takes every setting from the environment", () => {
+  test("takes every setting from the environment", async () => {
     const env = {
       SLACK_BOT_TOKEN: "xoxb-1-abc",
       SLACK_APP_TOKEN: "xapp-1-abc",
@@ -87,7 +87,7 @@ describe("the configuration", () => {
       DECKHAND_KILL_AT: "kept:2",
       PATH: "/usr/bin:relative::/opt/bin",
     };
-    expect(config(env)).toEqual({
+    expect(await config(env)).toEqual({
       slack: { botToken: "xoxb-1-abc", appToken: "xapp-1-abc", apiUrl: "http://127.0.0.1:4000/api/" },
       discord: { token: "discord-token", apiUrl: "http://127.0.0.1:4001/api" },
       model: { apiKey: "sk-secret", baseUrl: "http://127.0.0.1:5000/v1", model: "local/model:7b", api: "auto" },
@@ -119,21 +119,21 @@ describe("the configuration", () => {
     });
   });
 
-  test("cannot be changed afterwards", () => {
-    const frozen = config({ DECKHAND_WORKSPACES: "web=/srv/web" });
+  test("cannot be changed afterwards", async () => {
+    const frozen = await config({ DECKHAND_WORKSPACES: "web=/srv/web" });
     expect(() => Object.assign(frozen, { sandbox: "none" })).toThrow(TypeError);
     expect(() => frozen.users.push("slack:*")).toThrow(TypeError);
     expect(() => frozen.workspaces[0]?.channels.push("slack:C1")).toThrow(TypeError);
   });
 
-  test("drops blanks and the quotes that documents put around a value", () => {
+  test("drops blanks and the quotes that documents put around a value", async () => {
     const env = { SLACK_BOT_TOKEN: " “xoxb-1” ", SLACK_APP_TOKEN: "'xapp-1'\u00a0", OPENAI_MODEL: "\u200B«m»\n", DECKHAND_RUN_AS: ' "" ' };
-    expect(config(env)).toMatchObject({ slack: { botToken: "xoxb-1", appToken: "xapp-1" }, model: { model: "m" }, runAs: null });
+    expect(await config(env)).toMatchObject({ slack: { botToken: "xoxb-1", appToken: "xapp-1" }, model: { model: "m" }, runAs: null });
   });
 
-  test("takes what is relative from its own folder, not from the current one", () => {
+  test("takes what is relative from its own folder, not from the current one", async () => {
     const asked: string[] = [];
-    const read = readConfig({ DECKHAND_STATE: "state" }, (path) => {
+    const read = await readConfig({ DECKHAND_STATE: "state" }, (path) => {
       asked.push(path);
       return null;
     });
@@ -143,7 +143,7 @@ describe("the configuration", () => {
 });
 
 describe("a problem", () => {
-  test("is reported together with all the others, each with its setting", () => {
+  test("is reported together with all the others, each with its setting", async () => {
     const env = {
       SLACK_BOT_TOKEN: "xapp-1-mixed-up",
       REDIS_URL: "127.0.0.1:6379",
@@ -152,7 +152,7 @@ describe("a problem", () => {
       DECKHAND_LOG: "loud",
       DECKHAND_LOCK_MS: "soon",
     };
-    const names = problems(env, "workspaces: [").map((problem) => problem.split(":")[0]);
+    const names = (await problems(env, "workspaces: [")).map((problem) => problem.split(":")[0]);
     expect(new Set(names)).toEqual(new Set([...Object.keys(env), "SLACK_APP_TOKEN", join(ROOT, "deckhand.yaml")]));
   });
 
@@ -203,33 +203,33 @@ describe("a problem", () => {
       { DECKHAND_CONFIG: "/etc/deckhand.yaml" },
       "DECKHAND_CONFIG: /etc/deckhand.yaml is not there",
     ],
-  ])("%s says how to mend it", (_, env, problem) => {
-    expect(problems(env)).toEqual([expect.stringContaining(problem)]);
+  ])("%s says how to mend it", async (_, env, problem) => {
+    expect(await problems(env)).toEqual([expect.stringContaining(problem)]);
   });
 
-  test("never shows a secret", () => {
+  test("never shows a secret", async () => {
     const env = {
       SLACK_BOT_TOKEN: "hunter2-bot",
       SLACK_APP_TOKEN: "hunter2-app",
       OPENAI_API_KEY: "hunter2 key",
       REDIS_URL: "hunter2.redis",
     };
-    expect(problems(env)).toHaveLength(4);
-    expect(problems(env).join("\n")).not.toContain("hunter2");
+    expect(await problems(env)).toHaveLength(4);
+    expect((await problems(env)).join("\n")).not.toContain("hunter2");
   });
 
-  test("keeps `loadConfig` from giving a configuration, with a line and the code for each", () => {
-    const load = (): Config => loadConfig({ DECKHAND_LOG: "loud", DECKHAND_SANDBOX: "docker" });
-    expect(load).toThrow(NotStarted);
-    expect(load).toThrow(/^DECKHAND_SANDBOX: .* \(CONFIG\)\nDECKHAND_LOG: .* \(CONFIG\)$/);
+  test("keeps `loadConfig` from giving a configuration, with a line and the code for each", async () => {
+    const load = (): Promise<Config> => loadConfig({ DECKHAND_LOG: "loud", DECKHAND_SANDBOX: "docker" });
+    await expect(load).rejects.toThrow(NotStarted);
+    await expect(load).rejects.toThrow(/^DECKHAND_SANDBOX: .* \(CONFIG\)\nDECKHAND_LOG: .* \(CONFIG\)$/);
   });
 
-  test("is all that any text can lead to: never an exception, never NaN", () => {
+  test("is all that any text can lead to: never an exception, never NaN", async () => {
     const names = SETTINGS.map((s) => s.name as string);
     const text = oneof(string(), constantFrom("a=/b,c=/d", "slack:C1=a", "slack:*", "redis://:%41@h", "1e9", "%", ",", "=", "~/x"));
-    assert(
-      property(dictionary(constantFrom(...names), text), string(), (env, yaml) => {
-        const read = readConfig(env, () => yaml);
+    await assert(
+      asyncProperty(dictionary(constantFrom(...names), text), string(), async (env, yaml) => {
+        const read = await readConfig(env, () => yaml);
         if ("problems" in read) return read.problems.length > 0;
         return [read.config.approvalMs, read.config.lockMs, read.config.stalledMs].every(Number.isFinite);
       }),
@@ -242,38 +242,40 @@ describe("workspaces and channels", () => {
   const TWO = "a=/srv/a,b=/srv/b";
   const namesOf = (c: Config): string[] => c.workspaces.map((w) => w.name);
 
-  test("a single workspace without channels serves every channel", () => {
-    expect(config({ DECKHAND_WORKSPACES: "a=/srv/a" }).workspaces).toMatchObject([{ name: "a", channels: [] }]);
+  test("a single workspace without channels serves every channel", async () => {
+    expect((await config({ DECKHAND_WORKSPACES: "a=/srv/a" })).workspaces).toMatchObject([{ name: "a", channels: [] }]);
   });
 
-  test("the first workspace named for a channel comes first", () => {
-    const read = config({ DECKHAND_WORKSPACES: TWO, DECKHAND_CHANNELS: "slack:C1=b,slack:C1=a,slack:C1=a" });
+  test("the first workspace named for a channel comes first", async () => {
+    const read = await config({ DECKHAND_WORKSPACES: TWO, DECKHAND_CHANNELS: "slack:C1=b,slack:C1=a,slack:C1=a" });
     expect(namesOf(read)).toEqual(["b", "a"]);
     expect(read.workspaces).toMatchObject([{ channels: ["slack:C1"] }, { channels: ["slack:C1"] }]);
   });
 
-  test("two channels with opposite orders are a problem", () => {
+  test("two channels with opposite orders are a problem", async () => {
     const env = { DECKHAND_WORKSPACES: TWO, DECKHAND_CHANNELS: "slack:C1=a,slack:C1=b,slack:C2=b,slack:C2=a" };
-    expect(problems(env)).toEqual(["DECKHAND_CHANNELS: slack:C2 names b before a, another channel the other way round; keep one order"]);
+    expect(await problems(env)).toEqual([
+      "DECKHAND_CHANNELS: slack:C2 names b before a, another channel the other way round; keep one order",
+    ]);
   });
 
-  test("a path with ~ is the home folder of whoever starts Deckhand", () => {
-    expect(config({ DECKHAND_WORKSPACES: "a=~/a" }).workspaces).toMatchObject([{ path: join(homedir(), "a") }]);
+  test("a path with ~ is the home folder of whoever starts Deckhand", async () => {
+    expect((await config({ DECKHAND_WORKSPACES: "a=~/a" })).workspaces).toMatchObject([{ path: join(homedir(), "a") }]);
   });
 });
 
 describe("deckhand.yaml", () => {
   const YAML = "workspaces:\n  web:\n    path: /srv/web\n    channels: [slack:C1]\n    users: ['slack:U1']\n    approvers: []\n";
 
-  test("gives workspaces their own channels and people", () => {
-    expect(config({ DECKHAND_WORKSPACES: "api=/srv/api" }, YAML).workspaces).toEqual([
+  test("gives workspaces their own channels and people", async () => {
+    expect((await config({ DECKHAND_WORKSPACES: "api=/srv/api" }, YAML)).workspaces).toEqual([
       { name: "api", path: "/srv/api", channels: [], users: null, approvers: null, ...NO_EXTRAS },
       { name: "web", path: "/srv/web", channels: ["slack:C1"], users: ["slack:U1"], approvers: [], ...NO_EXTRAS },
     ]);
   });
 
-  test("and the environment must not name the same workspace", () => {
-    expect(problems({ DECKHAND_WORKSPACES: "web=/srv/other" }, YAML)).toEqual([expect.stringContaining('"web" is there twice')]);
+  test("and the environment must not name the same workspace", async () => {
+    expect(await problems({ DECKHAND_WORKSPACES: "web=/srv/other" }, YAML)).toEqual([expect.stringContaining('"web" is there twice')]);
   });
 
   test.each([
@@ -283,16 +285,16 @@ describe("deckhand.yaml", () => {
     ["a channel's name", "workspaces: {web: {path: /w, channels: ['#a']}}", "workspaces: web: channels: 0: a channel is written slack:C1"],
     ["what is not YAML", "workspaces: [", "at line 1"],
     ["a list", "- 1", "expected object"],
-  ])("%s is a problem that names its place", (_, yaml, problem) => {
-    expect(problems({}, yaml)).toEqual([expect.stringContaining(problem)]);
-    expect(problems({}, yaml)[0]).toMatch(/^\/.*deckhand\.yaml: /);
+  ])("%s is a problem that names its place", async (_, yaml, problem) => {
+    expect(await problems({}, yaml)).toEqual([expect.stringContaining(problem)]);
+    expect((await problems({}, yaml))[0]).toMatch(/^\/.*deckhand\.yaml: /);
   });
 
-  test("is read from the file that DECKHAND_CONFIG names", () => {
+  test("is read from the file that DECKHAND_CONFIG names", async () => {
     const folder = mkdtempSync(join(tmpdir(), "deckhand-config-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, "d.yaml"), YAML);
-    expect(loadConfig({ DECKHAND_CONFIG: join(folder, "d.yaml") }).workspaces).toMatchObject([{ name: "web" }]);
-    expect(() => loadConfig({ DECKHAND_CONFIG: folder })).toThrow("cannot be read");
+    expect((await loadConfig({ DECKHAND_CONFIG: join(folder, "d.yaml") })).workspaces).toMatchObject([{ name: "web" }]);
+    await expect(loadConfig({ DECKHAND_CONFIG: folder })).rejects.toThrow("cannot be read");
   });
 });

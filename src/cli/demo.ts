@@ -63,7 +63,7 @@ async function play(closers: (() => Promise<void> | void)[], signal: AbortSignal
   closers.push(() => model.close());
   const stands = await Promise.all([slackStand(), discordStand()]);
   for (const stand of stands) closers.push(() => stand.close());
-  const config = loadConfig({
+  const config = await loadConfig({
     ...Object.assign({}, ...stands.map((stand) => stand.env)),
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_MODEL: "scripted",

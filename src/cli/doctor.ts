@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { NOT_SET, NO_SANDBOX } from "../app.ts";
-import { openSandbox } from "../app/hands.ts";
+import { NOT_SET } from "../app.ts";
+import { NO_SANDBOX, openSandbox } from "../app/sandbox.ts";
 import { optionsOf } from "../app/models.ts";
 import { type Config, readConfig, searchPath } from "../config.ts";
 import { CHANNEL } from "../config/values.ts";
@@ -28,7 +28,7 @@ export async function doctorCommand(args: string[]): Promise<number> {
   const { live = null } = values;
   if (positionals.length > 0) throw new DeckhandError("BAD_INPUT", "deckhand doctor takes no arguments but --live CHANNEL");
   if (live !== null && !CHANNEL.test(live)) throw new DeckhandError("BAD_INPUT", "--live takes a channel: slack:C0123456 or discord:123");
-  const read = readConfig();
+  const read = await readConfig();
   const checks = [nodeCheck(), ...["git", "setpriv", "flock"].map((program) => programCheck(program))];
   if (!("config" in read) || read.config.sandbox === "bwrap") checks.push(programCheck("bwrap", new DeckhandError("SANDBOX_MISSING")));
   checks.push(socatCheck(), cgroupCheck());

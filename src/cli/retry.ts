@@ -15,7 +15,7 @@ export async function retryCommand(args: string[]): Promise<number> {
   if (!conversation || positionals.length > 1)
     throw new DeckhandError("BAD_INPUT", "deckhand retry takes one conversation, such as slack:T1:C1:1699.01");
   checkThread(conversation);
-  const config = loadConfig();
+  const config = await loadConfig();
   const trace = logTrace("error", config.secrets);
   const log = redisLog({ url: config.redisUrl, trace });
   const queue = bullQueue({ url: config.redisUrl, trace });

@@ -16,7 +16,7 @@ export async function rulesCommand(args: string[]): Promise<number> {
   const isRight = act === undefined || (act === "revoke" && name !== undefined && rest.length === 0);
   if (!isRight)
     throw new DeckhandError("BAD_INPUT", 'deckhand rules takes nothing, or revoke and one name in quotes: revoke "api: git push"');
-  const config = loadConfig();
+  const config = await loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   const redact = redactor(config.secrets);
   try {

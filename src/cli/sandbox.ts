@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { openSandbox } from "../app/hands.ts";
+import { openSandbox } from "../app/sandbox.ts";
 import { loadConfig } from "../config.ts";
 import { DeckhandError } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
@@ -23,7 +23,7 @@ export async function sandboxCommand(args: string[]): Promise<number> {
   const command = positionals.join(" ");
   if (!command) throw new DeckhandError("BAD_INPUT", "deckhand sandbox needs a command after --");
   const signal = interruption();
-  const config = loadConfig();
+  const config = await loadConfig();
   const path = folderAt(values.workspace);
   const opened = await openSandbox(config, [{ name: "here", path }]);
   const conversation = `terminal:${process.pid}`;

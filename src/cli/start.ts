@@ -18,7 +18,7 @@ const LINGER_MS = 3_000;
 export async function startCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string", default: "all" } } });
   const role = oneOf("--role", values.role, ["all", "gateway", "worker"] as const);
-  const config = loadConfig();
+  const config = await loadConfig();
   if (config.killAt) armCheckpoint(config.killAt, () => process.kill(process.pid, "SIGKILL"));
   const trace = logTrace(config.logLevel, config.secrets);
   if (role !== "worker") guardProcess(trace, [socketMode, discordJs]);

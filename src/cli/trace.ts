@@ -14,7 +14,7 @@ export async function traceCommand(args: string[]): Promise<number> {
   if (!conversation || positionals.length > 1)
     throw new DeckhandError("BAD_INPUT", "deckhand trace takes one conversation, such as slack:T1:C1:1699.01");
   checkThread(conversation);
-  const config = loadConfig();
+  const config = await loadConfig();
   const log = redisLog({ url: config.redisUrl, trace: logTrace("error", config.secrets) });
   try {
     const entries = redacted(await log.read(conversation, 0), redactor(config.secrets));

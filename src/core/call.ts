@@ -3,23 +3,23 @@ import { approversOf } from "./access.ts";
 import { boundText } from "./approval.ts";
 import { settingOf } from "./bound.ts";
 import type { CallState } from "./conversation.ts";
-import type { NewEntry, Person } from "./entry.ts";
+import type { Call, NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
 import { approvedByPress } from "./interrupted.ts";
 import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
 import { offerAlways } from "./offer.ts";
-import type { Refusal } from "./next.ts";
+import { type Refusal, refusedUnjudged } from "./next.ts";
 import type { Redact } from "./redactor.ts";
 import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
 /** Each call gets the gate's word, or an answer that says why it cannot be understood. */
-export async function judgeCalls(calls: CallState[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+export async function judgeCalls(calls: Call[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   const place = await placeNow(session, hands, signal);
-  const entries = calls.map(({ call }) => {
+  const entries = calls.map((call) => {
     const found = findAct(call, hands);
     if ("problem" in found) return ended(call.id, "refused", found.problem, found.why);
-    return judgedEntry(call.id, found, judgeAct(found, place), place.cwd, session);
+    return judgedEntry(call.id, found, judgeAct(found, place), place.cwd);
   });
   noteJudged(
     entries.filter((entry) => entry.type === "judged"),
@@ -30,13 +30,25 @@ export async function judgeCalls(calls: CallState[], session: Session, hands: Ha
   return entries;
 }
 
-type JudgedEntry = NewEntry<"judged"> & { cwd: string };
-
-function judgedEntry(call: string, { act }: Found, ruling: Ruling, cwd: string, { state }: Session): JudgedEntry {
-  return { type: "judged", parent: state.step?.entry.seq ?? 0, call, title: act.title, cwd, ...ruling };
+/**
+ * The gate's word on the calls of an answer that is not in the log yet, to be appended with it: one act of the log less a
+ * step. Nothing where one of them cannot be understood, or none will be judged: that is for `next` to say.
+ */
+export async function judgedWith(answer: NewEntry[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+  const [model, ...others] = answer;
+  if (model?.type !== "model" || others.length > 0 || model.calls.length === 0) return [];
+  const made = (session.state.turn?.calls ?? 0) + model.calls.length;
+  if (refusedUnjudged(model, made, hands.limits.turn.calls) || model.calls.some((call) => "problem" in findAct(call, hands))) return [];
+  return await judgeCalls(model.calls, session, hands, signal);
 }
 
-export function findAct(call: CallState["call"], hands: Hands): Found | { problem: string; why: Refusal } {
+type JudgedEntry = NewEntry<"judged"> & { cwd: string };
+
+function judgedEntry(call: string, { act }: Found, ruling: Ruling, cwd: string): JudgedEntry {
+  return { type: "judged", call, title: act.title, cwd, ...ruling };
+}
+
+export function findAct(call: Call, hands: Hands): Found | { problem: string; why: Refusal } {
   const tool = hands.tools.get(call.name);
   if (!tool) {
     return { problem: `There is no tool "${call.name}". The tools are: ${[...hands.tools.keys()].join(", ")}.`, why: "no-tool" };
@@ -68,7 +80,7 @@ export async function askPerson(call: CallState, session: Session, hands: Hands,
   // Meanwhile somebody may have said "always" to an earlier call of the step.
   const now = judgeAct(found, place);
   if (now.verdict !== "ask") {
-    const entry = judgedEntry(call.call.id, found, now, cwd, session);
+    const entry = judgedEntry(call.call.id, found, now, cwd);
     noteJudged([entry], place, session, hands);
     return [entry];
   }

@@ -8,14 +8,15 @@ import { share } from "./items.ts";
 import type { ToolSpec } from "./ports.ts";
 import { filled, systemPrompt } from "./prompt.ts";
 import { makeRoom, SUMMARY, WINDOW } from "./room.ts";
+import { AGENTS } from "./sandbox.ts";
 import type { Session } from "./session.ts";
 import { summarise } from "./summarise.ts";
 import { LIMITS } from "../limits.ts";
 
-/** The file in which a repository tells agents how work is done there. */
-export const AGENTS = "AGENTS.md";
-/** Its share of a small window. */
+/** The share of a small window that AGENTS.md gets. */
 const OF_AGENTS = 0.05;
+/** Tokens that fit into every window that work is possible in: their request does not wait to hear how large it is. */
+const SHORT = 2_500;
 /** Bytes of a token, at least. */
 const BYTES = 3;
 
@@ -31,9 +32,10 @@ export function toolsOf({ tools }: Pick<Hands, "tools">): ToolSpec[] {
 
 /** What has to be in the log before the next request is made: what the repository says, or what makes room. Usually nothing. */
 export async function beforeRequest(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
-  const window = (await hands.model.window()) ?? WINDOW;
-  const brief = await agentsBrief(session, hands, window);
-  if (brief) return [brief];
+  const notes = await agentsNotes(session, hands);
+  const ask = notes !== null || session.history.tokens().tokens > SHORT;
+  const window = (await hands.model.window(ask)) ?? WINDOW;
+  if (notes !== null) return [agentsBrief(notes, window, hands)];
   // What was done since the last answer was all that can be done.
   if (madeRoom(session).length > 0) return [];
   return await room(session, hands, signal, { window, overflowed: false });
@@ -42,7 +44,7 @@ export async function beforeRequest(session: Session, hands: Hands, signal: Abor
 /** What makes room when the endpoint says that a request is too long; nothing when it says so a second time in a row. */
 export async function afterOverflow(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   if (madeRoom(session).some(({ overflow }) => overflow)) return [];
-  const window = (await hands.model.window()) ?? WINDOW;
+  const window = (await hands.model.window(true)) ?? WINDOW;
   return await room(session, hands, signal, { window, overflowed: true });
 }
 
@@ -68,10 +70,13 @@ async function room(
 }
 
 /** What the workspace's AGENTS.md says, once, before the first request of a conversation. */
-async function agentsBrief(session: Session, hands: Hands, window: number): Promise<NewEntry | null> {
+async function agentsNotes(session: Session, hands: Hands): Promise<string | null> {
   if (session.entries.some((entry) => entry.type === "model" || (entry.type === "brief" && entry.about === "agents"))) return null;
   const said = await hands.sandbox.notes(settingOf(session, hands).path, AGENTS);
-  if (said === null || said.trim() === "") return null;
+  return said === null || said.trim() === "" ? null : said;
+}
+
+function agentsBrief(said: string, window: number, hands: Hands): NewEntry {
   const { text, at } = takeHead(said.trimEnd(), Math.min(LIMITS.notesTold, Math.floor(window * OF_AGENTS * BYTES)), LIMITS.outputLine);
   const rest = at < said.trimEnd().length ? `\n[... the rest of the file is left out: ${utf8(said.slice(at))} bytes or more ...]` : "";
   // A mark on each line: nothing in it can pass for words of ours or of people.

@@ -28,7 +28,7 @@ export interface DeliveryDeps {
   redact: Redact;
 }
 
-/** Anything but `done` ends a drain early: the budget or the platform says when to come again. */
+/** Anything but `done` ends a drain early: the budget or the platform says when to come again. With the end what is unsaved must be saved. */
 export type Outcome = "done" | { waitMs: number } | { gone: string } | "fenced";
 
 /** One message to be made; `shows` is a digest of its content. */
@@ -119,7 +119,8 @@ export class Delivery {
     const found = await this.lookFor(pending, chunk);
     if (typeof found === "object" && "ref" in found) {
       // What is found is that of the first try that came through.
-      return await this.sent(record, found.ref, pending.tries > 1 ? "" : pending.shows);
+      this.sent(record, found.ref, pending.tries > 1 ? "" : pending.shows);
+      return "done";
     }
     if (found !== "absent" && found !== "unknown") return found;
     // The post has become shorter: nothing is to be sent there any more.
@@ -140,8 +141,7 @@ export class Delivery {
       const left = (pending.looked ??= now) + LIMITS.doubtfulLook - now;
       this.deps.trace.warn("post-not-looked-for", { conversation: this.thread, kind, code, left });
       if (kind === "refused" || left <= 0) return "unknown";
-      const saved = await this.save();
-      return saved === "fenced" ? saved : { waitMs: Math.min(left, retryAfterMs ?? backoff(tries)) };
+      return { waitMs: Math.min(left, retryAfterMs ?? backoff(tries)) };
     }
   }
 
@@ -151,41 +151,45 @@ export class Delivery {
     const nonce = `${this.thread}/${post.key}/${index}`;
     const buckets = this.chat.buckets(this.thread, chunk.file ? "file" : "send", lane);
     const now = this.deps.clock.now();
-    const { waitMs } = await this.deps.limiter.take(buckets, now);
-    if (waitMs > 0) return { waitMs };
     const before = this.state.pending?.nonce === nonce ? this.state.pending : undefined;
     const tries = (before?.tries ?? 0) + 1;
     this.state.pending = { key: post.key, chunk: index, nonce, at: before?.at ?? now, shows, tries };
-    if ((await this.saveJustNow()) === "fenced") return "fenced";
+    // Both at once: the note is written in vain where the budget is empty, but a send never waits for two answers.
+    const [{ waitMs }, noted] = await Promise.all([this.deps.limiter.take(buckets, now), this.save()]);
+    if (noted === "fenced" || this.wake.signal.aborted) return "fenced";
+    if (waitMs > 0) {
+      this.notSent(post.key, before);
+      return { waitMs };
+    }
+    if (this.deps.clock.now() - now >= LIMITS.noteFresh && (await this.saveJustNow()) === "fenced") return "fenced";
     checkpoint("before-send");
     try {
       const ref = await this.sendSomehow(piece, nonce, tries);
       checkpoint("after-send");
-      return await this.sent(record, ref, shows);
+      this.sent(record, ref, shows);
+      checkpoint("after-sent");
+      return "done";
     } catch (thrown) {
       if (!(thrown instanceof ChatError)) throw thrown;
-      if (thrown.refusal.kind === "later") await this.notSent(post.key, before);
+      if (thrown.refusal.kind === "later") this.notSent(post.key, before);
       return await this.comeAgain(thrown.refusal, buckets, tries);
     }
   }
 
   /** This try has certainly not come through: what is in doubt is what was before. */
-  private async notSent(key: string, before: Pending | undefined): Promise<void> {
+  private notSent(key: string, before: Pending | undefined): void {
     if (before) this.state.pending = before;
     else delete this.state.pending;
     // Not begun: it may still be folded.
     if (!before && this.state.sent[key]?.refs.length === 0) delete this.state.sent[key];
-    await this.save();
   }
 
-  private async sent(record: SentPost, ref: string, shows: string): Promise<"done" | "fenced"> {
+  /** Saved with what comes next: until then its note stands, and a successor finds it. */
+  private sent(record: SentPost, ref: string, shows: string): void {
     record.refs.push(ref);
     record.shows.push(shows);
     this.state.last = ref;
     delete this.state.pending;
-    const saved = await this.save();
-    checkpoint("after-sent");
-    return saved;
   }
 
   /** What the platform refuses goes as bare text, then as a file, then as a line that says so. Throws ChatError. */
@@ -239,7 +243,7 @@ export class Delivery {
     checkpoint("after-edit");
     record.shows[index] = shows;
     delete record.fails;
-    return await this.save();
+    return "done";
   }
 
   /** The bare words, in case it was the form; a message that somebody deleted refuses these too, and is left alone. */

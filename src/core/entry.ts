@@ -119,7 +119,7 @@ interface Bodies {
     by?: string;
     echo?: Record<string, unknown>[];
   };
-  /** The gate's word on one call (`parent` = the model entry), for the folder that it will run in. */
+  /** The gate's word on one call of the newest model entry, for the folder that it will run in. */
   judged: {
     call: string;
     verdict: Verdict;

@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, type Chosen, mayAsk, pickModel, pickWorkspace, workspacesOf } from "./access.ts";
 import { pressRefusal } from "./approval.ts";
-import { checkpoint } from "./checkpoint.ts";
+import { type Checkpoint, checkpoint } from "./checkpoint.ts";
 import { choiceEvent, choicesIn, tooLateToChoose } from "./choice.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
@@ -10,12 +10,17 @@ import { type Inbound, PAUSE_CHOICES, saysStop } from "./inbound.ts";
 import { meaningOfChoice } from "./interrupted.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
 import { meaningOfPause } from "./pause.ts";
-import { meaningOf, type Press, tooLate } from "./press.ts";
+import { decisionOf, type Press, ruleOf, tooLate } from "./press.ts";
 import type { Clock, Queue, Reply, Trace } from "./ports.ts";
 
 export interface IntakeDeps {
   log: Log;
   queue: Pick<Queue, "wake" | "wakePosts">;
+  /**
+   * Rings while an act of the log is on its way, where who answers cannot be there before it: for the thread's posts, and for a
+   * worker where a workspace is named. Absent: `queue` is rung afterwards.
+   */
+  ringEarly?: (conversation: string, workspace: string | null) => void;
   clock: Clock;
   trace: Trace;
   access: Access;
@@ -52,7 +57,8 @@ export async function intake(inbound: Inbound, deps: IntakeDeps): Promise<Reply>
 async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
   const { log, access } = deps;
   const head = await log.head(inbound.thread.key);
-  if (head) return await hearIn(head.workspace, inbound, wordsIn(head.workspace, inbound, access), true, deps);
+  const { open: _, ...inThread } = { open: undefined, ...inbound };
+  if (head) return await hearIn(head.workspace, inThread, wordsIn(head.workspace, inbound, access), true, deps);
   const [anyHere] = workspacesOf(access, inbound.thread.channel);
   const pick = pickWorkspace(access, inbound.thread.channel, inbound.text);
   if ("problem" in pick) {
@@ -119,7 +125,7 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
     ...(use === undefined ? {} : { use }),
   };
   const { platform, key, channel } = inbound.thread;
-  if (inbound.kind === "mention" && inbound.open && !(await deps.log.head(key))) await inbound.open();
+  if (inbound.kind === "mention") await inbound.open?.();
   const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
   await keep({ ...base(inbound, deps), opened, entry, wakes: isTask, ...(isTask ? { supersedes: inbound.by } : {}) }, workspace, deps);
   return toBot && !isTask ? { whisper: `From the next request on, this thread uses ${use}.` } : {};
@@ -138,17 +144,27 @@ function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversa
 
 /** Keeps the arrival, then rings. A ring that fails is healed by the sweeper: what counts is in the log. */
 async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<Ingested> {
-  const kept = await deps.log.ingest(record);
-  checkpoint("kept");
-  deps.trace.info("arrived", { conversation: record.conversation, type: record.entry.type, kept: kept.kind });
-  await ring(record.conversation, workspace, record.wakes, deps);
+  const { conversation, entry, wakes } = record;
+  const kept = await ringing(deps.log.ingest(record), "kept", conversation, wakes ? workspace : null, deps);
+  deps.trace.info("arrived", { conversation, type: entry.type, kept: kept.kind });
   return kept;
 }
 
-async function ring(conversation: string, workspace: string, wakes: boolean, deps: IntakeDeps): Promise<void> {
+/** Rings for what an act that has just been asked of the log brings; a ring that was long before it counts for nothing. */
+async function ringing<T>(act: Promise<T>, point: Checkpoint, conversation: string, workspace: string | null, deps: IntakeDeps) {
+  const { clock, ringEarly } = deps;
+  const asked = clock.now();
+  ringEarly?.(conversation, workspace);
+  const done = await act;
+  checkpoint(point);
+  if (!ringEarly || clock.now() - asked > LIMITS.ringLate) await ring(conversation, workspace, deps);
+  return done;
+}
+
+async function ring(conversation: string, workspace: string | null, deps: IntakeDeps): Promise<void> {
   try {
     // Both at once: whoever waits for the thread does not wait for the worker's bell.
-    await Promise.all([wakes ? deps.queue.wake(conversation, workspace) : null, deps.queue.wakePosts(conversation)]);
+    await Promise.all([workspace === null ? null : deps.queue.wake(conversation, workspace), deps.queue.wakePosts(conversation)]);
   } catch (thrown) {
     deps.trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
   }
@@ -193,25 +209,24 @@ async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
 
 async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   const { log, clock } = deps;
-  const conversation = await log.approvalOwner(inbound.approval);
-  const entries = conversation ? await log.read(conversation, 0) : [];
-  const asked = entries.filter((e) => isEntry(e, "approval-asked")).find((e) => e.approval === inbound.approval);
-  if (!conversation || !asked) return { whisper: "I do not know this request any more; it is too old. Nothing was changed." };
+  const request = await log.requestOf(inbound.approval);
+  if (!request) return { whisper: "I do not know this request any more; it is too old. Nothing was changed." };
+  const { conversation, channel, asked } = request;
   const refused = pressRefusal(deps.access, inbound.by, asked);
   if (refused) {
     deps.trace.warn("press-refused", { conversation, person: inbound.by.key, approval: inbound.approval });
     return { whisper: refused };
   }
-  const head = await log.head(conversation);
-  if (!head || !serves(deps.access, head.channel, asked.workspace)) return { whisper: notAnyMore(asked.workspace) };
+  if (!serves(deps.access, channel, asked.workspace)) return { whisper: notAnyMore(asked.workspace) };
   const now = clock.now();
   const past = now >= asked.deadline;
-  const meant = past ? { decision: "expired" as const } : meaningOf(inbound, asked, entries, now);
+  const meant = past
+    ? { decision: "expired" as const }
+    : (decisionOf(inbound) ?? ruleOf(inbound, asked, await log.read(conversation, 0), now));
   if ("choice" in meant) return await choose(meant.choice, conversation, inbound, deps);
   if ("whisper" in meant) return meant;
-  const decided = await log.decide(inbound.approval, now, meant);
-  checkpoint("decided");
-  await ring(conversation, asked.workspace, true, deps);
+  const deciding = log.decide(inbound.approval, now, meant, conversation);
+  const decided = await ringing(deciding, "decided", conversation, asked.workspace, deps);
   if (decided.kind === "unknown") return { whisper: "I do not know this request any more. Nothing was changed." };
   if (decided.kind === "already" || decided.entry.decision === "expired") return { whisper: tooLate(inbound, decided.entry) };
   deps.trace.info("decided", { conversation, approval: inbound.approval, decision: meant.decision, by: inbound.by.key });
@@ -221,8 +236,7 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
 
 /** Shows the rule on the card; decides nothing, so that the press may come twice. */
 async function choose(entry: NewEntry<"choice">, conversation: string, inbound: Press, deps: IntakeDeps): Promise<Reply> {
-  await deps.log.ingest({ conversation, event: inbound.event, at: deps.clock.now(), entry, wakes: false });
-  await ring(conversation, "", false, deps);
+  await keep({ conversation, event: inbound.event, at: deps.clock.now(), entry, wakes: false }, "", deps);
   return { whisper: "Nothing is stored and nothing runs yet: the request now shows the rule. Decide there." };
 }
 

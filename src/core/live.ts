@@ -75,7 +75,8 @@ export function answerEar(tell: (told: Pick<Live, "text" | "wait">) => void, clo
       else if (isTold) void tellLater();
       isTold = wait !== undefined;
     },
-    end: () => over.abort(),
+    // With a reason of ours: else one is made, with its stack, for each command.
+    end: () => over.abort("over"),
   };
 }
 

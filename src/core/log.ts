@@ -27,9 +27,15 @@ export type Ingested =
 export interface WakeLock {
   key: string;
   token: string;
+  /** Nobody has taken it yet: who takes the thread takes it too, for so long (ms), and gives it back by settling. */
+  lasts?: number;
 }
 
-export type Takeover = { kind: "taken"; epoch: number; takeovers: number } | { kind: "lost" };
+/** `entries`: the log from its beginning, as far as it is short; `whole`: that is all of it. */
+export type Takeover =
+  | { kind: "taken"; epoch: number; takeovers: number; entries: Entry[]; whole: boolean }
+  | { kind: "suspect" }
+  | { kind: "lost" };
 export type Appended = { kind: "appended"; entries: Entry[] } | { kind: "fenced" };
 export type Settled = "settled" | "more" | "fenced";
 
@@ -39,8 +45,6 @@ export interface Head {
   channel: string;
   /** The approval that is open, if any. */
   approval?: string;
-  /** How often it was taken over since it last got on; absent for none. */
-  takeovers?: number;
 }
 
 /** Why the model is not asked now, in words for people, and when it will be. */
@@ -94,6 +98,21 @@ export interface PostState {
   unreachable?: string;
 }
 
+/** What goes with the end of a drain. */
+export interface PostsEnd {
+  state?: PostState;
+  at?: number;
+  lock?: WakeLock;
+}
+
+/** What was asked, and the conversation that it belongs to. */
+export interface Request {
+  conversation: string;
+  workspace: string;
+  channel: string;
+  asked: Entry<"approval-asked">;
+}
+
 /** A decision before it has its place. */
 export type Deciding = Pick<NewEntry<"approval-decided">, "decision" | "by" | "reason" | "rule">;
 export type Decided = { kind: "won" | "already"; entry: Entry<"approval-decided"> } | { kind: "unknown" };
@@ -108,20 +127,26 @@ export interface Log {
   ingest(record: ArrivalRecord): Promise<Ingested>;
   /** An arrival that is not kept: delivered again it will be a duplicate. False when it was heard before. */
   decline(event: string): Promise<boolean>;
-  /** Raises the epoch: later appends under an older epoch are refused. `lost` when `lock` is no longer held. */
-  takeover(conversation: string, lock: WakeLock): Promise<Takeover>;
+  /**
+   * Raises the epoch: later appends under an older epoch are refused. `lost` when `lock` is no longer held. `unless-suspect`: not
+   * when it was taken over before and did not get on since; then nothing is changed.
+   */
+  takeover(conversation: string, lock: WakeLock, manner?: "unless-suspect"): Promise<Takeover>;
   /** Appends under the epoch. Twice with the same `op`: the same entries come back, nothing is added. */
   append(conversation: string, epoch: number, op: string, at: number, entries: NewEntry[]): Promise<Appended>;
-  /** Decides an approval once, and stores the rule that the decision carries. `already` carries the decision that stands. */
-  decide(approval: string, at: number, decision: Deciding): Promise<Decided>;
+  /**
+   * Decides an approval once, and stores the rule that the decision carries. `already` carries the decision that stands. `of`: its
+   * conversation, where that is known.
+   */
+  decide(approval: string, at: number, decision: Deciding, of?: string): Promise<Decided>;
   /** Ends a wake: `more` when an input with a seq above `upTo` has come in meanwhile. */
   settle(conversation: string, epoch: number, upTo: number): Promise<Settled>;
 
   head(conversation: string): Promise<Head | null>;
   /** Entries with seq above `after`, in order. */
   read(conversation: string, after: number): Promise<Entry[]>;
-  /** Which conversation an approval belongs to. */
-  approvalOwner(approval: string): Promise<string | null>;
+  /** What an approval is about, and where; null when it is not known (any more). */
+  requestOf(approval: string): Promise<Request | null>;
   /** Seq of the newest `stop`, 0 when there is none: cheap, polled while a command runs. */
   stopSeq(conversation: string): Promise<number>;
   /** Calls back on a hint that something came in for a conversation. Hints may be lost. Returns its end. */
@@ -132,12 +157,15 @@ export interface Log {
   /** Whether some worker serves this workspace now. */
   isServed(workspace: string): Promise<boolean>;
 
-  /** The poster's claim on a thread, with its own epoch. */
+  /** The poster's claim on a thread, with its own epoch; null when the lock is somebody else's. */
   takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;
   savePosts(conversation: string, epoch: number, state: PostState): Promise<"saved" | "fenced">;
-  /** `more` when the log has grown past `cursor`. */
-  settlePosts(conversation: string, epoch: number, cursor: number): Promise<Settled>;
-  /** The poster wants to be woken at this time (its budget is empty until then). */
+  /**
+   * `more` when the log has grown past `cursor`. Keeps the state in the same act; with `at` it is not done, but looked at again
+   * then (the budget is empty until then).
+   */
+  settlePosts(conversation: string, epoch: number, cursor: number, rest?: PostsEnd): Promise<Settled>;
+  /** The poster wants to be woken at this time. */
   postAt(conversation: string, at: number): Promise<void>;
 
   /** What is marked further ahead than LIMITS.clockAhead was marked by a clock that was set back since: its time is now. */

@@ -1,9 +1,9 @@
 import type { CallState } from "./conversation.ts";
-import type { NewEntry, Person } from "./entry.ts";
+import type { Call, NewEntry, Person } from "./entry.ts";
 import { withinBudget } from "./budget.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
-import { askPerson, judgeCalls, refusal } from "./call.ts";
+import { askPerson, judgeCalls, judgedWith, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
 import { takeFiles } from "./inbox.ts";
 import { callAgain } from "./interrupted.ts";
@@ -21,31 +21,42 @@ import { type Ends, patiently, type Session } from "./session.ts";
  * worker took over.
  */
 export async function loop(session: Session, hands: Hands, ends: Ends): Promise<void> {
-  while (!ends.signal.aborted && !ends.leaving.aborted) {
-    const todo = next(session.state, hands.limits);
-    if (todo === null) return;
-    await session.append(noted(await perform(todo, session, hands, ends), session.state));
+  let ahead: Ahead | null = null;
+  try {
+    while (!ends.signal.aborted && !ends.leaving.aborted) {
+      const todo = next(session.state, hands.limits);
+      if (todo === null) return;
+      if (!isFor(ahead, todo)) await ahead?.drop();
+      const news = noted(await perform(todo, session, hands, ends, isFor(ahead, todo) ? ahead : null), session.state);
+      ahead = runAhead(news, session, hands, ends);
+      await session.append(news);
+    }
+  } finally {
+    await ahead?.drop();
   }
 }
 
-async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): Promise<NewEntry[]> {
+async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, ahead: Ahead | null): Promise<NewEntry[]> {
   const { signal, leaving } = ends;
   switch (todo.do) {
     case "ask-model":
       // A request is not waited for: whoever goes on asks again.
-      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), (stopped) =>
-        withinBudget(session, hands, stopped, () => askModel(session, hands, stopped)),
-      );
+      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), async (stopped) => {
+        const answer = await withinBudget(session, hands, stopped, () => askModel(session, hands, stopped));
+        return [...answer, ...(await judgedWith(answer, session, hands, signal))];
+      });
     case "take-files":
       return [await takeFiles(todo.received, session, hands)];
     case "run-again":
       return [callAgain(todo.message, session, hands)];
     case "judge":
-      return await judgeCalls(todo.calls, session, hands, signal);
+      return await judgeCalls(todo.calls.map(callOf), session, hands, signal);
     case "ask-person":
       return await askPerson(todo.call, session, hands, signal);
     case "run":
-      return await untilStopped(session, hands, signal, (stopped) => runAll(todo.calls, session, hands, stopped, ends));
+      return await untilStopped(session, hands, signal, (stopped) =>
+        ahead ? ahead.take(stopped) : runAll(todo.calls, session, hands, stopped, ends),
+      );
     case "refuse":
       return todo.calls.map((call) => refusal(call, todo.why, session, hands, todo.by));
     case "interrupt":
@@ -58,6 +69,48 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
     case "finish":
       return [finish(todo, session, hands)];
   }
+}
+
+/** A command for which everything is set up while the answer that wants it is being kept; it is let go only after that. */
+interface Ahead {
+  id: string;
+  take(stopped: AbortSignal): Promise<NewEntry[]>;
+  /** It is not wanted: nothing has run. Never rejects; after `take` it changes nothing. */
+  drop(): Promise<void>;
+}
+
+/** The one call of an answer, when it will run without a question. */
+function runAhead([model, judged, ...others]: NewEntry[], session: Session, hands: Hands, ends: Ends): Ahead | null {
+  if (model?.type !== "model" || judged?.type !== "judged" || judged.verdict !== "auto" || others.length > 0) return null;
+  const [call] = model.calls;
+  if (!call || model.calls.length > 1) return null;
+  const wanted = Promise.withResolvers<boolean>();
+  const over = new AbortController();
+  const early: CallState = { call, judged: { ...judged, v: 1, seq: 0, at: 0, epoch: 0 } };
+  const run = runCall(early, session, hands, over.signal, ends, wanted.promise);
+  run.catch(() => {}); // whoever takes it is told
+  return {
+    id: call.id,
+    async take(stopped) {
+      stopped.addEventListener("abort", () => over.abort());
+      if (stopped.aborted) over.abort();
+      wanted.resolve(true);
+      return await run;
+    },
+    async drop() {
+      wanted.resolve(false);
+      over.abort();
+      await run.catch(() => {});
+    },
+  };
+}
+
+function isFor(ahead: Ahead | null, todo: Todo): boolean {
+  return todo.do === "run" && todo.calls.length === 1 && todo.calls[0]?.call.id === ahead?.id;
+}
+
+function callOf({ call }: CallState): Call {
+  return call;
 }
 
 /** One call, or several that only read, side by side: each result is kept when it is there. */
@@ -79,34 +132,42 @@ async function untilStopped<T>(
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const done = new AbortController();
-  const watching = watchStop(session, hands, stop, done.signal);
+  const endWatch = watchStop(session, hands, stop);
   try {
     return await work(AbortSignal.any([signal, stop.signal]));
   } finally {
-    done.abort();
-    await watching;
+    await endWatch();
   }
 }
 
-/** Looks for a stop on each hint and, as hints may be lost, now and then anyway. */
-async function watchStop(session: Session, hands: Hands, stop: AbortController, done: AbortSignal): Promise<void> {
+/** Looks for a stop on each hint and, as hints may be lost, now and then anyway. Gives its end. */
+function watchStop(session: Session, hands: Hands, stop: AbortController): () => Promise<void> {
   const { log, clock, trace } = hands;
   const { conversation } = session;
+  const over = { yes: false };
+  // Aborted with reasons of ours: else an error is made, with its stack, at each step.
   let nudge = new AbortController();
   const lost = (thrown: unknown): null => {
     trace.info("stop-watch", { conversation, error: messageOf(thrown) }); // the next look sees it
     return null;
   };
-  const off = await log.onHint((about) => about === conversation && nudge.abort()).catch(lost);
-  while (!done.aborted && !stop.signal.aborted) {
-    await clock.sleep(hands.stopPollMs, AbortSignal.any([done, nudge.signal]));
-    if (done.aborted) break;
-    nudge = new AbortController();
-    const seq = await log.stopSeq(conversation).catch(lost);
-    if (seq !== null && seq > session.state.seq) stop.abort();
+  async function watch(): Promise<void> {
+    const off = await log.onHint((about) => about === conversation && nudge.abort("hint")).catch(lost);
+    while (!over.yes && !stop.signal.aborted) {
+      await clock.sleep(hands.stopPollMs, nudge.signal);
+      if (over.yes) break;
+      nudge = new AbortController();
+      const seq = await log.stopSeq(conversation).catch(lost);
+      if (seq !== null && seq > session.state.seq) stop.abort();
+    }
+    await off?.().catch(lost);
   }
-  await off?.().catch(lost);
+  const watching = watch();
+  return async () => {
+    over.yes = true;
+    nudge.abort("over");
+    await watching;
+  };
 }
 
 async function closeApproval(todo: Extract<Todo, { do: "close-approval" }>, hands: Hands, signal: AbortSignal): Promise<void> {

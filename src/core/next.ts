@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits.ts";
 import { type CallState, openApproval, openRun, type State, type Step, type Turn } from "./conversation.ts";
-import type { Entry, Person } from "./entry.ts";
+import type { Entry, NewEntry, Person } from "./entry.ts";
 import { REPEATS, sameInARow, takingTurns } from "./repeats.ts";
 import { type Limits, SHIPPED } from "./spending.ts";
 
@@ -63,10 +63,8 @@ export function next(state: State, limits: Limits = SHIPPED): Todo | null {
 }
 
 function advanceCalls(state: State, step: Step, first: CallState, open: CallState[], most: number): Todo | null {
-  if (step.entry.finish === "cut") return { do: "refuse", calls: open, why: "cut" };
-  if (step.calls.length > LIMITS.callsPerStep || (state.turn?.calls ?? 0) > most) {
-    return { do: "refuse", calls: open, why: "too-many" };
-  }
+  const refused = refusedUnjudged(step.entry, state.turn?.calls ?? 0, most);
+  if (refused) return { do: "refuse", calls: open, why: refused };
   const unjudged = open.filter((c) => !c.judged);
   if (unjudged.length > 0) return { do: "judge", calls: unjudged };
   const superseded = step.calls.find((c) => c.decided?.decision === "superseded");
@@ -79,6 +77,12 @@ function advanceCalls(state: State, step: Step, first: CallState, open: CallStat
   // The requester wrote on while the model was thinking: nobody is asked about what came before those words.
   if (first.asked) return { do: "close-approval", call: first, decision: "superseded", by: newer.by };
   return { do: "refuse", calls: open, why: "superseded", by: newer.by };
+}
+
+/** Why none of an answer's calls is even judged, when its turn has made `made` calls of at most `most`; null: they are. */
+export function refusedUnjudged({ finish, calls }: NewEntry<"model">, made: number, most: number): Refusal | null {
+  if (finish === "cut") return "cut";
+  return calls.length > LIMITS.callsPerStep || made > most ? "too-many" : null;
 }
 
 /** Words of the requester that the model has not read yet. A press on a button says nothing of the request that waits. */

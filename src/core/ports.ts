@@ -244,8 +244,11 @@ export interface Model {
    * again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.
    */
   ask(request: ModelRequest, options: { signal: AbortSignal; onText?: (text: string) => void }): Promise<ModelAnswer>;
-  /** How many tokens it can read, answer included: as configured, told by the endpoint or learned from it. Null: not known. Never rejects. */
-  window(): Promise<number | null>;
+  /**
+   * How many tokens it can read, answer included: as configured, told by the endpoint or learned from it. Null: not known. Never
+   * rejects. Without `ask` the endpoint is not asked: what it told before counts.
+   */
+  window(ask: boolean): Promise<number | null>;
 }
 
 // ---- tools -------------------------------------------------------------------------------------------------

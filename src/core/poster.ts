@@ -12,6 +12,8 @@ import type { Now } from "./status.ts";
 export interface PosterDeps extends DeliveryDeps {
   chats: Map<string, Chat>;
   banner: string | null;
+  /** What the log has of a thread; read anew each time when left out. */
+  entries?: (conversation: string) => Promise<Entry[]>;
   /** Begins to fetch what people attached; true while something is left of that. */
   fetch?: (conversation: string, entries: Entry[]) => Promise<boolean>;
   /** What is true of a conversation at this moment. */
@@ -30,31 +32,28 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
   const chat = deps.chats.get(conversation.slice(0, conversation.indexOf(":")));
   // Another gateway serves this platform.
   if (!chat) return await log.postAt(conversation, clock.now() + LIMITS.postElsewhere);
-  const claim = await log.takePosts(conversation, wake.lock);
+  const entriesOf = deps.entries ?? ((of: string) => log.read(of, 0));
+  // Asked together: what was asked of the log before, in this process, is in the answer.
+  const [claim, found] = await Promise.all([log.takePosts(conversation, wake.lock), entriesOf(conversation)]);
   if (!claim) return;
   checkpoint("post-taken");
   const thread = new ThreadPoster(wake, claim, chat, deps);
-  while (!isOver(wake)) {
-    const entries = await log.read(conversation, 0);
-    if (entries.length === 0) {
-      trace.error("log-empty", { conversation });
-      // Nothing will ever be due here: whoever sweeps must not ring for it for ever.
-      await log.settlePosts(conversation, claim.epoch, Number.MAX_SAFE_INTEGER);
-      return;
-    }
+  if (found.length === 0) trace.error("log-empty", { conversation });
+  for (let entries = found; !isOver(wake); entries = await entriesOf(conversation)) {
     const fetching = await deps.fetch?.(conversation, entries);
     const outcome = await thread.bringUpToDate(entries);
-    if (outcome === "fenced") return;
-    if (outcome !== "done" && "waitMs" in outcome) {
-      return await log.postAt(conversation, clock.now() + Math.min(outcome.waitMs, LIMITS.postWaitMax));
-    }
-    if (outcome !== "done") await thread.park(outcome.gone, entries);
-    // It stays marked until they are there: a ring that is lost on the way is rung again.
-    else if (fetching) return;
+    if (outcome === "fenced") break;
+    if (outcome !== "done" && "gone" in outcome) await thread.park(outcome.gone, entries);
+    const waitMs = outcome !== "done" && "waitMs" in outcome ? Math.min(outcome.waitMs, LIMITS.postWaitMax) : null;
+    // It stays marked until the files are there: a ring that is lost on the way is rung again.
+    const at = waitMs ?? (outcome === "done" && fetching ? LIMITS.filesAgain : null);
     checkpoint("before-posts-settle");
-    const settled = await log.settlePosts(conversation, claim.epoch, thread.state.cursor);
-    if (settled !== "more") return;
+    const rest = { state: thread.state, lock: wake.lock, ...(at === null ? {} : { at: clock.now() + at }) };
+    // Of an empty log nothing will ever be due: whoever sweeps must not ring for it for ever.
+    const seq = entries.at(-1)?.seq ?? Number.MAX_SAFE_INTEGER;
+    if ((await log.settlePosts(conversation, claim.epoch, seq, rest)) !== "more") return;
   }
+  await log.savePosts(conversation, claim.epoch, thread.state);
 }
 
 class ThreadPoster {
@@ -80,7 +79,7 @@ class ThreadPoster {
     const view = render(entries, { banner, redact, after: this.state.cursor, now });
     if (this.state.unreachable) {
       const heard = entries.some((e) => isEntry(e, "message") && e.seq > this.state.cursor);
-      if (!heard) return await this.passOver(view.seq);
+      if (!heard) return this.passOver(view.seq);
       delete this.state.unreachable;
     }
     const places = placesIn(view.due, this.state.cursor);
@@ -99,9 +98,7 @@ class ThreadPoster {
     }
     this.state.cursor = view.seq;
     this.forget(newest, view);
-    const saved = await this.delivery.save();
-    if (saved === "fenced" || this.waits.size === 0) return saved;
-    return { waitMs: Math.min(...this.waits.values()) };
+    return this.waits.size === 0 ? "done" : { waitMs: Math.min(...this.waits.values()) };
   }
 
   /** The thread is gone: nothing more is posted there until somebody writes in it, and its work ends. */
@@ -109,13 +106,14 @@ class ThreadPoster {
     this.deps.trace.warn("unreachable", { conversation: this.thread, code });
     this.state.unreachable = code;
     delete this.state.pending;
-    await this.passOver(entries.at(-1)?.seq ?? this.state.cursor);
+    this.passOver(entries.at(-1)?.seq ?? this.state.cursor);
+    await this.delivery.save();
     await this.deps.abandon(this.thread, code);
   }
 
-  private async passOver(seq: number): Promise<Outcome> {
+  private passOver(seq: number): Outcome {
     this.state.cursor = seq;
-    return await this.delivery.save();
+    return "done";
   }
 
   private async editAll(posts: Post[]): Promise<Outcome> {

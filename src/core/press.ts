@@ -9,17 +9,20 @@ export type Press = Extract<Inbound, { kind: "press" }>;
 /** A rule is stored only as the card shows it: after a press on "always", and while its end lies ahead. */
 const NO_RULE = { whisper: "This request shows no rule that could be stored. Nothing was changed." };
 
-/** What a press by somebody who may press means, in time: a decision, a look at the rule, or nothing. */
-export function meaningOf(
+/** What a press on Approve or Deny means; null for the others. */
+export function decisionOf({ by, action, reason }: Press): Deciding | null {
+  const decision = { approve: "approved", deny: "denied", always: null, store: null } as const;
+  return decision[action] && { decision: decision[action], by, ...(reason ? { reason } : {}) };
+}
+
+/** What a press about the rule means by somebody who may press, in time: a look at it, the decision that stores it, or nothing. */
+export function ruleOf(
   press: Press,
   asked: Entry<"approval-asked">,
   entries: Entry[],
   now: number,
 ): Deciding | { choice: NewEntry<"choice"> } | { whisper: string } {
   const { by, action } = press;
-  const reason = press.reason ? { reason: press.reason } : {};
-  if (action === "approve") return { decision: "approved", by, ...reason };
-  if (action === "deny") return { decision: "denied", by, ...reason };
   const decided = entries.filter((e) => isEntry(e, "approval-decided")).find((e) => e.approval === asked.approval);
   if (decided) return { whisper: tooLate(press, decided) };
   if (!asked.always) return NO_RULE;

@@ -38,7 +38,7 @@ interface Looks {
 /** Everything is redacted before anything is shortened: no half of a secret is left at a cut. */
 export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Looks): View {
   const isPosted = (entry: Entry): boolean => entry.seq <= after && isEntry(entry, "run-ended") && entry.how !== "interrupted";
-  const entries = log.map((entry) => (isPosted(entry) ? entry : redacted(entry, redact)));
+  const entries = log.map((entry) => (isPosted(entry) ? entry : redactedOnce(entry, redact)));
   const state = emptyState();
   const due: Due[] = [];
   const turns: TurnView[] = [];
@@ -61,6 +61,17 @@ export function render(log: Entry[], { banner, redact, after = 0, now = {} }: Lo
   const last = [...pausePosts(entries, index, state), ...statuses.map(({ post }) => post)];
   for (const item of due) item.post = last.find(({ key }) => key === item.post.key) ?? item.post;
   return { due, statuses, seq: state.seq };
+}
+
+/** What a thread is made of is looked at again with each post. */
+const done = new WeakMap<Redact, WeakMap<Entry, Entry>>();
+
+function redactedOnce(entry: Entry, redact: Redact): Entry {
+  const known = done.get(redact) ?? new WeakMap<Entry, Entry>();
+  done.set(redact, known);
+  const made = known.get(entry) ?? redacted(entry, redact);
+  known.set(entry, made);
+  return made;
 }
 
 function openTurnView(state: State, entry: Entry, turns: TurnView[], due: Due[]): void {

@@ -8,7 +8,7 @@ export const REPEATS = { told: 3, asked: 5, cycles: 4 } as const;
 
 /** What a call did and what came of it, as text to compare; how long it took does not count. */
 export function signatureOf(call: Call, ended: NewEntry<"run-ended">): string {
-  return JSON.stringify([call.name, sorted(call.args) ?? call.raw, ended.how, ended.exit, ended.why ?? "", ended.output.text]);
+  return JSON.stringify([call.name, sorted(call.args) ?? call.raw, ended.how, ended.exit, ended.why ?? ""]) + ended.output.text;
 }
 
 /** Adds the newest signature; the list stays short. */

@@ -17,30 +17,47 @@ import { visible } from "./visible.ts";
 /**
  * Runs one call. Once the workspace is ours and everything around the command stands, the circumstances are compared
  * with what was approved and `run-started` is made durable; only then the command is let go. `stopped` also aborts on
- * a person's stop. When we leave before that, nothing has happened; what was let go may end, until we are out of time.
+ * a person's stop. When we leave before that, nothing has happened; what was let go may end, until we are out of time. `wanted`:
+ * whether it is to run at all, where that is not sure yet.
  */
-export async function runCall(call: CallState, session: Session, hands: Hands, stopped: AbortSignal, ends: Ends): Promise<NewEntry[]> {
-  const found = findAct(call.call, hands);
-  if ("problem" in found) return [ended(call.call.id, "refused", found.problem, found.why)];
-  const start = starting(call, found, session, hands, ends);
-  const at = { ...specOf(call, found, session, hands), sandbox: hands.sandbox };
-  const live = hands.live({ conversation: session.conversation, call: call.call.id });
+export async function runCall(
+  asked: CallState,
+  session: Session,
+  hands: Hands,
+  stopped: AbortSignal,
+  ends: Ends,
+  wanted?: Promise<boolean>,
+): Promise<NewEntry[]> {
+  const { id } = asked.call;
+  const found = findAct(asked.call, hands);
+  if ("problem" in found) return [ended(id, "refused", found.problem, found.why)];
+  async function kept(): Promise<CallState | null> {
+    if ((await wanted) === false) return null;
+    // What was not in the log at the beginning is there now.
+    return session.state.step?.calls.find((each) => each.call.id === id) ?? asked;
+  }
+  const start = starting(found, session, hands, ends, kept);
+  const at = { ...specOf(asked, found, session, hands), sandbox: hands.sandbox };
+  const live = hands.live({ conversation: session.conversation, call: id });
   const options = { signal: AbortSignal.any([stopped, start.unbegun]), ready: start.ready, onChunk: live.hear };
   const result = await found.tool.run(found.act, at, options);
   live.end();
   // Asked in the very moment in which it ended, it may still be writing.
   await start.asked;
   if (start.failed) throw start.failed.thrown;
-  await session.refresh();
+  const call = await kept();
+  if (call === null) return [];
+  // Who has stopped it is in the log. One that ended by itself needs nothing of what came in meanwhile.
+  if (result.how !== "exited") await session.refresh();
   const { stop } = session.state;
   const parent = call.started?.seq;
   const why = start.changed ? "changed" : stop && !start.went ? "cancelled" : null;
   if (why) return [{ ...refusal(call, why, session, hands, stop?.by), ...(parent === undefined ? {} : { parent }) }];
-  if (parent === undefined && start.closed !== null) return [ended(call.call.id, "refused", `Not run: ${start.closed}`, "sandbox")];
+  if (parent === undefined && start.closed !== null) return [ended(id, "refused", `Not run: ${start.closed}`, "sandbox")];
   // Nothing was started: whoever goes on runs it.
   if (parent === undefined && (ends.signal.aborted || ends.leaving.aborted)) return [];
   if (parent === undefined && result.how !== "refused") {
-    return [ended(call.call.id, "refused", new DeckhandError("SANDBOX_RUNNER", "before the command began").line(), "sandbox")];
+    return [ended(id, "refused", new DeckhandError("SANDBOX_RUNNER", "before the command began").line(), "sandbox")];
   }
   return [await resultEntry(call, result, session, hands, ends)];
 }
@@ -60,7 +77,13 @@ interface Starting {
   failed: { thrown: unknown } | null;
 }
 
-function starting(call: CallState, found: Found, session: Session, hands: Hands, { signal, leaving }: Ends): Starting {
+function starting(
+  found: Found,
+  session: Session,
+  hands: Hands,
+  { signal, leaving }: Ends,
+  kept: () => Promise<CallState | null>,
+): Starting {
   const unbegun = new AbortController();
   const start: Starting = { ready, asked: null, unbegun: unbegun.signal, closed: null, went: false, changed: false, failed: null };
   const leave = (): void => unbegun.abort();
@@ -72,6 +95,8 @@ function starting(call: CallState, found: Found, session: Session, hands: Hands,
   }
   async function begin(): Promise<boolean> {
     try {
+      const call = await kept();
+      if (call === null) return false;
       // Looked at now: the wait for the workspace may have been long.
       start.closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed ?? null;
       if (start.closed !== null) return false;

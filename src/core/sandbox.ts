@@ -1,5 +1,8 @@
 import type { Attempt, Output, RunEnd } from "./entry.ts";
 
+/** The file in which a repository tells agents how work is done there. */
+export const AGENTS = "AGENTS.md";
+
 /**
  * What a command may reach. `read`: the workspace is mounted read-only, and such commands overlap. `contained`: nobody
  * approved it; what later runs by itself is read-only. `approved`: a person did; a fresh home, and what its grants say.

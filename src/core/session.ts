@@ -3,8 +3,8 @@ import { type State, emptyState, fold } from "./conversation.ts";
 import type { Entry, NewEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
 import type { History } from "./history.ts";
-import type { Log } from "./log.ts";
-import type { Clock, Ids } from "./ports.ts";
+import type { Log, Takeover } from "./log.ts";
+import type { Clock } from "./ports.ts";
 
 /** When the work on a conversation has to end: `signal` at once, `leaving` with what runs; see `Wake`. */
 export interface Ends {
@@ -25,10 +25,12 @@ export interface Session {
   append(entries: NewEntry[]): Promise<void>;
 }
 
+/** A conversation that is ours. */
+export type Taken = Extract<Takeover, { kind: "taken" }>;
+
 interface Parts {
   log: Log;
   clock: Clock;
-  ids: Ids;
   signal: AbortSignal;
   /** Called after each append, so that the thread is brought up to date. */
   appended: (conversation: string) => void;
@@ -36,8 +38,10 @@ interface Parts {
   tells: (state: State) => History;
 }
 
-export async function openSession(conversation: string, epoch: number, parts: Parts): Promise<Session> {
-  const { log, clock, ids, signal } = parts;
+/** `taken`: what the takeover gave. */
+export async function openSession(conversation: string, taken: Taken, parts: Parts): Promise<Session> {
+  const { log, clock, signal } = parts;
+  const { epoch } = taken;
   const entries: Entry[] = [];
   const state = emptyState();
   const session: Session = {
@@ -52,6 +56,7 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
   };
   let history: History | undefined;
   let line: Promise<unknown> = Promise.resolve();
+  let ops = 0;
 
   /** Commands that run side by side append too: one after the other, so that nothing is read twice. */
   async function inTurn(act: () => Promise<void>): Promise<void> {
@@ -72,8 +77,10 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     let isRead = false;
     if (news.length > 0) {
       for (const { type } of news) checkpoint(`before-${type}`);
-      const op = ids.token();
-      const done = await patiently(() => log.append(conversation, epoch, op, clock.now(), news), clock, signal);
+      const at = clock.now();
+      // Known to this epoch alone, and in this epoch nobody else appends.
+      const op = `s${++ops}`;
+      const done = await patiently(() => log.append(conversation, epoch, op, at, news), clock, signal);
       if (done.kind === "fenced") throw new DeckhandError("REDIS_FENCED");
       for (const { type } of news) checkpoint(`after-${type}`);
       // Nothing has come in between: what was appended is all that there is to read.
@@ -83,7 +90,8 @@ export async function openSession(conversation: string, epoch: number, parts: Pa
     if (!isRead) await readOn();
     if (news.length > 0) parts.appended(conversation);
   }
-  await session.refresh();
+  take(taken.entries);
+  if (!taken.whole) await session.refresh();
   return session;
 }
 

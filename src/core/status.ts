@@ -5,7 +5,7 @@ import { type Entry, isEntry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import { readOf, waitText } from "./live.ts";
 import type { Live, Log } from "./log.ts";
-import type { Trace } from "./ports.ts";
+import type { Clock, Trace } from "./ports.ts";
 import type { Block, Post } from "./post.ts";
 import { visible } from "./visible.ts";
 
@@ -30,6 +30,19 @@ interface NowParts {
   log: Pick<Log, "isServed">;
   trace: Trace;
   newest: (conversation: string) => Now["live"] | null;
+}
+
+/** That a workspace is served holds for a moment; that it is not is asked again each time. */
+export function servedLately({ isServed }: Pick<Log, "isServed">, clock: Clock): Pick<Log, "isServed"> {
+  const until = new Map<string, number>();
+  return {
+    async isServed(workspace) {
+      if ((until.get(workspace) ?? 0) > clock.now()) return true;
+      const is = await isServed(workspace);
+      if (is) until.set(workspace, clock.now() + LIMITS.servedFresh);
+      return is;
+    },
+  };
 }
 
 /** Never rejects: what cannot be found out is left out. */

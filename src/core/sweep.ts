@@ -42,13 +42,13 @@ async function each<T>(items: T[], act: (item: T) => Promise<void>, trace: Trace
 }
 
 async function expire(approval: string, now: number, { log, queue, trace }: SweepDeps): Promise<void> {
-  const conversation = await log.approvalOwner(approval);
-  const decided = await log.decide(approval, now, { decision: "expired" });
-  if (decided.kind !== "won" || !conversation) return;
+  const request = await log.requestOf(approval);
+  const decided = await log.decide(approval, now, { decision: "expired" }, request?.conversation);
+  if (decided.kind !== "won" || !request) return;
+  const { conversation, workspace } = request;
   checkpoint("expired");
   trace.info("expired", { conversation, approval });
-  const head = await log.head(conversation);
-  if (head) await queue.wake(conversation, head.workspace);
+  await queue.wake(conversation, workspace);
   await queue.wakePosts(conversation);
 }
 

@@ -10,7 +10,7 @@ import { loop } from "./loop.ts";
 import type { Wake } from "./ports.ts";
 import { historyOf } from "./context.ts";
 import { interrupted } from "./run.ts";
-import { type Ends, type Session, openSession, patiently } from "./session.ts";
+import { type Ends, type Session, type Taken, openSession, patiently } from "./session.ts";
 import { ownTurn } from "./suspects.ts";
 
 /**
@@ -20,37 +20,37 @@ import { ownTurn } from "./suspects.ts";
 export async function turn(wake: Wake, hands: Hands): Promise<void> {
   const { log, clock, trace } = hands;
   const { conversation, signal, leaving = new AbortController().signal } = wake;
+  let gotOn = (): void => {};
   try {
     checkpoint("picked");
-    const isSuspect = (await log.head(conversation))?.takeovers !== undefined;
-    const gotOn = isSuspect ? await ownTurn(clock, AbortSignal.any([signal, leaving])) : () => {};
-    try {
-      if (!leaving.aborted) await work(wake, { signal, leaving }, hands, gotOn);
-    } finally {
-      gotOn();
+    let taken = await log.takeover(conversation, wake.lock, "unless-suspect");
+    if (taken.kind === "suspect") {
+      gotOn = await ownTurn(clock, AbortSignal.any([signal, leaving]));
+      if (!leaving.aborted) taken = await log.takeover(conversation, wake.lock);
     }
+    if (taken.kind === "taken") await work(wake, taken, { signal, leaving }, hands, gotOn);
   } catch (thrown) {
     if (thrown instanceof DeckhandError && thrown.code === "REDIS_FENCED") {
       trace.info("fenced", { conversation });
       return;
     }
     throw thrown;
+  } finally {
+    gotOn();
   }
 }
 
-async function work(wake: Wake, ends: Ends, hands: Hands, gotOn: () => void): Promise<void> {
+async function work(wake: Wake, taken: Taken, ends: Ends, hands: Hands, gotOn: () => void): Promise<void> {
   const { log, clock } = hands;
   const { conversation } = wake;
   const { signal, leaving } = ends;
-  const taken = await log.takeover(conversation, wake.lock);
-  if (taken.kind === "lost") return;
   checkpoint("taken-over");
   const appended = (of: string): void => {
     gotOn();
     hands.appended(of);
   };
   const tells = (state: State): History => historyOf(state, hands);
-  const session = await openSession(conversation, taken.epoch, { log, clock, ids: hands.ids, signal, appended, tells });
+  const session = await openSession(conversation, taken, { log, clock, signal, appended, tells });
   if (taken.takeovers > LIMITS.takeoversWithoutProgress) await park(session, hands, taken.takeovers);
   for (;;) {
     await loop(session, hands, ends);

@@ -16,6 +16,8 @@ export interface AnswerReader {
   finished(): boolean;
   /** Whether it thinks unseen: it may be silent for as long as before its first piece. */
   thinking(): boolean;
+  /** Characters so far. */
+  size(): number;
   /** Whether nothing more can come. */
   over(): boolean;
   /** What was joined. Throws MODEL_CUT when it was broken off in the middle, and MODEL_OVERFLOW. */

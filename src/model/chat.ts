@@ -42,6 +42,7 @@ export function chatReader(tools: string[], asked: string): AnswerReader {
     end: () => void (joining.ended = true),
     finished,
     thinking: () => false,
+    size: () => size(joining),
     over: () => joining.ended,
     answer: () => answerOf(joining, finished(), tools),
   };

@@ -1,4 +1,4 @@
-import { APIConnectionError, APIError } from "openai";
+import { APIConnectionError, APIError } from "openai/index.js";
 import { DeckhandError, type ErrorCode, messageOf } from "../core/errors.ts";
 import { asRecord, asText } from "./json.ts";
 import { isOverflow } from "./overflow.ts";

@@ -44,7 +44,9 @@ export function gather(into: Gathered, piece: string): void {
 /** All of it. No character stands in two blocks; a half that nothing followed is left out. */
 export function textOf({ blocks, filled }: Gathered): string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  return blocks.map((block, at) => decoder.decode(at < blocks.length - 1 ? block : block.subarray(0, filled))).join("");
+  let text = "";
+  for (const [at, block] of blocks.entries()) text += decoder.decode(at < blocks.length - 1 ? block : block.subarray(0, filled));
+  return text;
 }
 
 export const NO_USAGE: Usage = { prompt: null, completion: null, cached: null };

@@ -1,4 +1,4 @@
-import { APIConnectionError, APIError } from "openai";
+import { APIConnectionError, APIError } from "openai/index.js";
 import { DeckhandError } from "../core/errors.ts";
 import type { Fact } from "../core/ports.ts";
 import { type EndpointOptions, firstApi, OPENAI_URL } from "./endpoint.ts";

@@ -39,9 +39,9 @@ export function openaiModel(options: OpenaiOptions): Model {
   const of = nameOfModel(options);
   const known = knowledge({ of, learned, trace, api: firstApi(options) });
   const listed = kept(() => listedWindow(endpoint.baseUrl, options.model, endpoint.get), Date.now);
-  async function window(): Promise<number | null> {
+  async function window(ask: boolean): Promise<number | null> {
     if (options.window !== undefined) return options.window;
-    const [told] = await Promise.all([listed(), known.load()]);
+    const [told] = await Promise.all([listed(ask), known.load()]);
     const { window: refusedAt } = known.can();
     return told !== null && refusedAt !== null ? Math.min(told, refusedAt) : (told ?? refusedAt);
   }
@@ -117,8 +117,8 @@ function saysNothing({ finish, text, calls }: ModelAnswer): boolean {
 }
 
 /** Some vendors do not refuse what fills the window: they say nothing, for lack of room. */
-async function refuseSilentOverflow({ usage }: ModelAnswer, window: () => Promise<number | null>): Promise<void> {
-  const tokens = usage.prompt === null ? null : await window();
+async function refuseSilentOverflow({ usage }: ModelAnswer, window: Model["window"]): Promise<void> {
+  const tokens = usage.prompt === null ? null : await window(true);
   if (tokens !== null && (usage.prompt ?? 0) >= tokens * 0.99) throw new DeckhandError("MODEL_OVERFLOW");
 }
 
@@ -141,7 +141,7 @@ interface Reading {
 
 async function readAnswer(response: Response, reader: AnswerReader, reading: Reading): Promise<void> {
   const { watch, firstByteMs, idleMs, onText } = reading;
-  const body = bodyReader();
+  const body = bodyReader(reader.size);
   function take(items: Iterable<Item>): void {
     for (const item of items) {
       if (reader.over()) return;

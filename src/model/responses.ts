@@ -36,6 +36,7 @@ export function responsesReader(tools: string[], asked: string): AnswerReader {
     end: () => void (joining.ended = true),
     finished: () => isWhole(joining),
     thinking: () => joining.items.some((item) => item.kind === "reasoning" && item.done === null),
+    size: () => joining.size,
     over: () => joining.last !== null || joining.ended,
     answer: () => answerOf(joining, tools),
   };

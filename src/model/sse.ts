@@ -18,8 +18,9 @@ export interface BodyReader {
   end(): Iterable<Item>;
 }
 
-export function bodyReader(): BodyReader {
-  const lines = lineSplitter();
+/** `heard`: how many characters of the answer are known by now; see `skipped`. */
+export function bodyReader(heard: () => number = () => 0): BodyReader {
+  const lines = lineSplitter(heard);
   const events = eventJoiner();
   let form: "unknown" | "document" | "events" = "unknown";
   let document = "";
@@ -62,8 +63,12 @@ function endless(): DeckhandError {
   return new DeckhandError("MODEL_CUT", "it did not end");
 }
 
-function lineSplitter() {
+/** Characters from which on a string counts as long. */
+const LONG = 200_000;
+
+function lineSplitter(heard: () => number) {
   const decoder = new TextDecoder();
+  const repeated = skipped();
   let rest = "";
   /** A `\r` at the end of a piece may be the half of `\r\n`. */
   let halfEnd = "";
@@ -71,7 +76,8 @@ function lineSplitter() {
     /** Without bytes: what is left in the decoder. */
     decode: (bytes?: Uint8Array) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()),
     rest: () => rest,
-    split(text: string): string[] {
+    split(all: string): string[] {
+      const text = repeated.rest(all);
       const halved = text.endsWith("\r");
       const whole = halfEnd + (halved ? text.slice(0, -1) : text);
       const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r/) : whole.split("\n");
@@ -79,9 +85,64 @@ function lineSplitter() {
       lines[0] = rest + (lines[0] as string);
       rest = lines.pop() as string;
       if (rest.length > LIMITS.modelAnswer) throw endless();
+      if (heard() > LONG) rest = repeated.from(rest);
       return lines;
     },
   };
+}
+
+/**
+ * Responses says a text that it has sent in pieces three times more, each time in one string, and each would be in memory
+ * several times. When so much was heard already, what stands in a long string is left out: an empty one says that the pieces hold.
+ */
+function skipped() {
+  let inside = false;
+  /** The next character belongs to the backslash before it. */
+  let escaped = false;
+  let look = LONG;
+  return {
+    /** The unfinished line, without the long string in which it ends. */
+    from(line: string): string {
+      if (line.length < look) {
+        if (line.length < LONG) look = LONG;
+        return line;
+      }
+      const { open, after } = stringAt(line);
+      look = 2 * line.length;
+      if (open < 0 || line.length - open < LONG) return line;
+      inside = true;
+      escaped = after;
+      return line.slice(0, open + 1);
+    },
+    /** What follows when such a string is over: it begins with its quote, or with the end of a line that broke off. */
+    rest(text: string): string {
+      if (!inside) return text;
+      const mark = /["\\\r\n]/g;
+      mark.lastIndex = escaped ? 1 : 0;
+      escaped = false;
+      for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+        if (found[0] !== "\\") {
+          inside = false;
+          return text.slice(found.index);
+        }
+        escaped = found.index === text.length - 1;
+        if (escaped) break;
+        mark.lastIndex = found.index + 2;
+      }
+      return "";
+    },
+  };
+}
+
+/** Where the string begins in which a line of JSON ends, -1 for none; `after`: it ends in a backslash that belongs to what comes. */
+function stringAt(line: string): { open: number; after: boolean } {
+  let open = -1;
+  let after = false;
+  for (const { 0: found, index } of line.matchAll(/\\[^]?|"/g)) {
+    if (found === '"') open = open < 0 ? index : -1;
+    else after = found.length === 1;
+  }
+  return { open, after };
 }
 
 function eventJoiner() {

@@ -61,16 +61,17 @@ function figure(value: unknown): number | null {
 
 /**
  * Gives the last answer again for a while, and asks once for all who wait; what was not told is asked sooner again. Nobody
- * waits for long: null until the answer is there.
+ * waits for long: null until the answer is there. Who wants no asking gets the last answer.
  */
-export function kept(ask: () => Promise<number | null>, now: () => number): () => Promise<number | null> {
+export function kept(ask: () => Promise<number | null>, now: () => number): (asks: boolean) => Promise<number | null> {
   let last: { at: number; answer: Promise<number | null> } | null = null;
-  let known = false;
-  return async () => {
-    const holds = known ? LIMITS.modelListTime : LIMITS.modelListTime / 10;
+  let told: number | null = null;
+  return async (asks) => {
+    if (!asks) return told;
+    const holds = told !== null ? LIMITS.modelListTime : LIMITS.modelListTime / 10;
     if (last === null || now() - last.at > holds) {
       last = { at: now(), answer: ask() };
-      void last.answer.then((tokens) => (known = tokens !== null));
+      void last.answer.then((tokens) => (told = tokens));
     }
     const late = Promise.withResolvers<null>();
     const timer = setTimeout(() => late.resolve(null), LIMITS.modelListWait);

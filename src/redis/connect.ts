@@ -33,6 +33,7 @@ export function connect(url: string, trace: Trace, name: string, manner: "quick"
   });
   const trouble = quietly(trace, name);
   client.on("error", trouble.tell);
+  client.on("connect", () => inPackets(client.stream));
   const ready = whenReady(client);
   return {
     client,
@@ -52,6 +53,18 @@ export function connect(url: string, trace: Trace, name: string, manner: "quick"
       if (client.status !== "ready") client.disconnect();
       else await client.quit().catch(() => client.disconnect()); // it went away meanwhile: nothing to take leave of
     },
+  };
+}
+
+/** What is asked in one turn of the event loop goes in one packet: Redis then does it in one go, with one fsync for all of it. */
+function inPackets(stream: Redis["stream"]): void {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  stream.write = (...args: unknown[]): boolean => {
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      setImmediate(() => stream.uncork());
+    }
+    return write(...args);
   };
 }
 

@@ -1,13 +1,12 @@
-import type { Limiter, Trace } from "../core/ports.ts";
-import { connect, script } from "./connect.ts";
+import type { Limiter } from "../core/ports.ts";
+import { type Connection, script } from "./connect.ts";
 import { KEYS } from "./keys.ts";
 
 /** A platform never bans for longer than this in one answer; a bucket nobody uses is forgotten after it. */
 const DAY = 24 * 60 * 60 * 1000;
 
 /** Token buckets in Redis, all-or-nothing over several in one script. */
-export function redisLimiter(options: { url: string; trace: Trace }): Limiter & { close(): Promise<void> } {
-  const connection = connect(options.url, options.trace, "limiter");
+export function limiter(connection: Connection): Limiter {
   const take = script(connection, "take.lua");
   const block = script(connection, "block.lua");
   return {
@@ -20,6 +19,5 @@ export function redisLimiter(options: { url: string; trace: Trace }): Limiter & 
     async block(name, until) {
       await block([KEYS.bucket(name)], [until, DAY]);
     },
-    close: () => connection.close(),
   };
 }

@@ -1,21 +1,24 @@
 import type { Entry } from "../core/entry.ts";
 import type { Appended, Decided, Ingested, Log, Settled, Takeover } from "../core/log.ts";
-import type { Trace } from "../core/ports.ts";
+import type { Limiter, Trace } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
 import { type Connection, connect, script } from "./connect.ts";
 import { hints } from "./hints.ts";
 import { KEYS } from "./keys.ts";
+import { limiter } from "./limiter.ts";
 import { lists, notes } from "./notes.ts";
 import { posts } from "./posts.ts";
 import { presence } from "./presence.ts";
 import { rules } from "./rules.ts";
-import { type Row, appendArgs, entryOf } from "./rows.ts";
+import { type Row, appendArgs, entryOf, placed } from "./rows.ts";
 
 /** Lines read from a stream at a time, so that a long log does not hold up everybody else. */
 const READ_AT_ONCE = 500;
+/** Lines that come along with a takeover: most conversations have no more. */
+const TAKEN_ALONG = 100;
 
 /** The log in Redis: one stream and one hash a conversation, every act one Lua script. Holds two connections at most. */
-export function redisLog(options: { url: string; trace: Trace }): Log {
+export function redisLog(options: { url: string; trace: Trace }): Log & { limiter: Limiter; connection: Connection } {
   const connection = connect(options.url, options.trace, "log");
   connection.client.on("ready", () => {
     // Streams of idle conversations take 4 kB each by default. A service that forbids CONFIG only costs memory.
@@ -23,6 +26,7 @@ export function redisLog(options: { url: string; trace: Trace }): Log {
   });
   const heard = hints(options.url, options.trace);
   return {
+    connection,
     ...acts(connection),
     ...decisions(connection),
     ...reads(connection),
@@ -30,6 +34,8 @@ export function redisLog(options: { url: string; trace: Trace }): Log {
     ...lists(connection),
     ...notes(connection),
     rules: rules(connection),
+    // On the same connection: what a send costs and that it begins are noted in one go.
+    limiter: limiter(connection),
     onHint: heard.onHint,
     onLive: heard.onLive,
     async tellLive(live) {
@@ -69,15 +75,21 @@ function acts(connection: Connection): Pick<Log, "ingest" | "decline" | "takeove
     async decline(event) {
       return (await connection.ask((client) => client.set(KEYS.seen(event), 0, "PX", LIMITS.seenTime, "NX"))) === "OK";
     },
-    async takeover(conversation, lock): Promise<Takeover> {
-      const reply = await takeover([KEYS.state(conversation), lock.key], [lock.token]);
-      const [kind, epoch, takeovers] = reply as ["lost"] | ["taken", number, number];
-      return kind === "lost" ? { kind } : { kind, epoch, takeovers };
+    async takeover(conversation, lock, manner): Promise<Takeover> {
+      const keys = [KEYS.state(conversation), lock.key, KEYS.log(conversation)];
+      const reply = await takeover(keys, [lock.token, manner === "unless-suspect" ? 1 : 0, TAKEN_ALONG]);
+      const [kind, epoch, takeovers, rows] = reply as ["lost" | "suspect"] | ["taken", number, number, Row[]];
+      if (kind !== "taken") return { kind };
+      return { kind, epoch, takeovers, entries: rows.map(entryOf), whole: rows.length < TAKEN_ALONG };
     },
     async append(conversation, epoch, op, at, entries): Promise<Appended> {
-      const args = [conversation, epoch, op, at, LIMITS.approvalMemory, ...entries.flatMap(appendArgs)];
-      const [kind, rows] = (await append(growing(conversation), args)) as ["fenced"] | ["appended", Row[]];
-      return kind === "fenced" ? { kind } : { kind, entries: rows.map(entryOf) };
+      const all = entries.map(appendArgs);
+      const args = [conversation, epoch, op, at, LIMITS.approvalMemory, ...all.flat()];
+      const [kind, given] = (await append(growing(conversation), args)) as ["fenced"] | ["added", number] | ["appended", Row[]];
+      if (kind === "fenced") return { kind };
+      if (kind === "appended") return { kind, entries: given.map(entryOf) };
+      // As they will be read: what JSON does not keep is in no memory either.
+      return { kind: "appended", entries: all.map(([, body], index) => placed(body, given + index, at, epoch)) };
     },
     async settle(conversation, epoch, upTo) {
       return (await settle([KEYS.state(conversation), KEYS.dirty], [conversation, epoch, upTo])) as Settled;
@@ -85,15 +97,20 @@ function acts(connection: Connection): Pick<Log, "ingest" | "decline" | "takeove
   };
 }
 
-function decisions(connection: Connection): Pick<Log, "decide" | "approvalOwner"> {
+function decisions(connection: Connection): Pick<Log, "decide" | "requestOf"> {
   const decide = script(connection, "entries.lua", "decide.lua");
+  const request = script(connection, "request.lua");
   async function approvalOwner(approval: string): Promise<string | null> {
     return await connection.ask((client) => client.hget(KEYS.approval(approval), "conv"));
   }
   return {
-    approvalOwner,
-    async decide(approval, at, decision): Promise<Decided> {
-      const conversation = await approvalOwner(approval);
+    async requestOf(approval) {
+      const reply = await request([KEYS.approval(approval)], []);
+      const [conversation = "", workspace = "", channel = "", row] = reply as [string?, string?, string?, Row?];
+      return row ? { conversation, workspace, channel, asked: entryOf(row) as Entry<"approval-asked"> } : null;
+    },
+    async decide(approval, at, decision, of): Promise<Decided> {
+      const conversation = of ?? (await approvalOwner(approval));
       if (conversation === null) {
         await connection.ask((client) => client.zrem(KEYS.approvalsDue, approval));
         return { kind: "unknown" };
@@ -112,19 +129,24 @@ function decisions(connection: Connection): Pick<Log, "decide" | "approvalOwner"
 function reads(connection: Connection): Pick<Log, "head" | "read" | "stopSeq"> {
   return {
     async head(conversation) {
-      const fields = await connection.ask((client) => client.hmget(KEYS.state(conversation), "seq", "ws", "channel", "ap", "takeovers"));
-      const [seq, workspace, channel, approval, takeovers] = fields;
+      const fields = await connection.ask((client) => client.hmget(KEYS.state(conversation), "seq", "ws", "channel", "ap"));
+      const [seq, workspace, channel, approval] = fields;
       if (!seq || !workspace || !channel) return null;
-      const tried = Number(takeovers ?? 0);
-      return { seq: Number(seq), workspace, channel, ...(approval ? { approval } : {}), ...(tried > 0 ? { takeovers: tried } : {}) };
+      return { seq: Number(seq), workspace, channel, ...(approval ? { approval } : {}) };
     },
     async read(conversation, after) {
+      const page = (last: number) =>
+        connection.ask((client) => client.xrange(KEYS.log(conversation), `${last + 1}-0`, "+", "COUNT", READ_AT_ONCE));
       const entries: Entry[] = [];
-      for (let last = after; ; last += READ_AT_ONCE) {
-        const rows = await connection.ask((client) => client.xrange(KEYS.log(conversation), `${last + 1}-0`, "+", "COUNT", READ_AT_ONCE));
-        entries.push(...rows.map(entryOf));
-        if (rows.length < READ_AT_ONCE) return entries;
+      let rows = await page(after);
+      for (let last = after + READ_AT_ONCE; rows.length === READ_AT_ONCE; last += READ_AT_ONCE) {
+        // Redis looks the next ones up while these are parsed.
+        const following = page(last);
+        for (const row of rows) entries.push(entryOf(row));
+        rows = await following;
       }
+      for (const row of rows) entries.push(entryOf(row));
+      return entries;
     },
     async stopSeq(conversation) {
       return Number((await connection.ask((client) => client.hget(KEYS.state(conversation), "stop"))) ?? 0);

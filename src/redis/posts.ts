@@ -11,7 +11,7 @@ export function posts(connection: Connection): Pick<Log, "takePosts" | "savePost
   const due = script(connection, "due-posts.lua");
   return {
     async takePosts(conversation, lock) {
-      const reply = await take([KEYS.post(conversation), KEYS.state(conversation), lock.key], [lock.token]);
+      const reply = await take([KEYS.post(conversation), KEYS.state(conversation), lock.key], [lock.token, lock.lasts ?? ""]);
       const [kind, epoch, state] = reply as ["lost"] | ["taken", number, string | null | undefined];
       if (kind === "lost") return null;
       return { epoch, state: state ? (JSON.parse(state) as PostState) : { cursor: 0, sent: {} } };
@@ -19,9 +19,12 @@ export function posts(connection: Connection): Pick<Log, "takePosts" | "savePost
     async savePosts(conversation, epoch, state) {
       return (await save([KEYS.post(conversation)], [epoch, JSON.stringify(state)])) as "saved" | "fenced";
     },
-    async settlePosts(conversation, epoch, cursor) {
-      const keys = [KEYS.post(conversation), KEYS.state(conversation), KEYS.postsDirty];
-      return (await settle(keys, [conversation, epoch, cursor])) as Settled;
+    async settlePosts(conversation, epoch, cursor, { state, at, lock } = {}) {
+      const own = lock?.lasts === undefined ? undefined : lock;
+      const post = KEYS.post(conversation);
+      const keys = [post, KEYS.state(conversation), KEYS.postsDirty, KEYS.postsDue, own?.key ?? post];
+      const args = [conversation, epoch, cursor, state ? JSON.stringify(state) : "", at ?? "", own?.token ?? ""];
+      return (await settle(keys, args)) as Settled;
     },
     async postAt(conversation, at) {
       await connection.ask(async (client) => {

@@ -13,6 +13,8 @@ interface Options {
   /** How long a worker that died keeps its conversations, in milliseconds. */
   lockMs?: number;
   stalledMs?: number;
+  /** The log's: a ring goes behind what it rings for, in one packet. Its own when left out; who gives one closes it. */
+  producer?: Connection;
 }
 
 export interface WorkerQueue extends Queue {
@@ -31,11 +33,12 @@ interface Served {
 
 /**
  * BullMQ as a doorbell: a job is a conversation's id, one queue a workspace and one for posts. Nothing may rely
- * on it delivering once. Holds two connections, and one more for each queue that is served.
+ * on it delivering once. Holds a connection for what it serves and one more for each queue of it, and its own to ring with when it is given none.
  */
 export function bullQueue(options: Options): WorkerQueue {
   const { url, trace, lockMs = LIMITS.lock, stalledMs = LIMITS.stalledCheck } = options;
-  const bells = bellRopes(url, trace);
+  const producer = options.producer ?? connect(url, trace, "queue");
+  const bells = bellRopes(producer, trace);
   let consumer: Connection | undefined;
   let closing: Promise<void> | undefined;
   const served: Served[] = [];
@@ -76,6 +79,7 @@ export function bullQueue(options: Options): WorkerQueue {
     if (!(await within(CLOSE_MS, closed))) consumer?.client.disconnect();
     await within(CLOSE_MS, closed);
     await Promise.all([bells.close(), consumer?.close()]);
+    if (!options.producer) await producer.close();
   }
 
   return {
@@ -135,8 +139,7 @@ interface BellRopes {
 }
 
 /** The producers' side, made as it is needed. */
-function bellRopes(url: string, trace: Trace): BellRopes {
-  const producer = connect(url, trace, "queue");
+function bellRopes(producer: Connection, trace: Trace): BellRopes {
   const unstick = script(producer, "unstick.lua");
   const bells = new Map<string, Bell<Ring>>();
   function bellOf(name: string): Bell<Ring> {
@@ -169,7 +172,6 @@ function bellRopes(url: string, trace: Trace): BellRopes {
     },
     async close() {
       await Promise.all([...bells.values()].map((bell) => bell.close()));
-      await producer.close();
     },
   };
 }

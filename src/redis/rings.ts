@@ -96,7 +96,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
  * Renews the lock of one run until the returned function is called. `lost` is called once when somebody else has
  * it, or when it has run out because Redis did not answer for so long.
  */
-function keepLock(extend: () => Promise<unknown>, lockMs: number, lost: () => void): () => void {
+export function keepLock(extend: () => Promise<unknown>, lockMs: number, lost: () => void): () => void {
   let over = false;
   let busy = false;
   let expiry = setTimeout(end, lockMs);

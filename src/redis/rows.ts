@@ -9,20 +9,20 @@ export function entryOf([id, fields]: Row): Entry {
     for (let i = 0; i < fields.length; i += 2) if (fields[i] === name) return fields[i + 1];
     return undefined;
   };
-  // Written into what was parsed: a copy of each entry would double what a long log costs.
-  const entry = JSON.parse(valueOf("b") as string) as Record<string, unknown>;
+  const entry = placed(valueOf("b") as string, Number.parseInt(id, 10), Number(valueOf("t")), Number(valueOf("e")));
   const approval = valueOf("a");
-  if (approval !== undefined) Object.assign(entry, { approval, call: valueOf("c"), parent: Number(valueOf("p")) });
-  entry["v"] = 1;
-  entry["seq"] = Number.parseInt(id, 10);
-  entry["at"] = Number(valueOf("t"));
-  entry["epoch"] = Number(valueOf("e"));
-  return entry as unknown as Entry;
+  return approval === undefined ? entry : Object.assign(entry, { approval, call: valueOf("c"), parent: Number(valueOf("p")) });
 }
 
-/** The six arguments that append.lua takes for an entry. */
-export function appendArgs(entry: NewEntry): (string | number)[] {
-  const head = [entry.type, JSON.stringify(entry)];
+/** The entry of a body at its place in the log. */
+export function placed(body: string, seq: number, at: number, epoch: number): Entry {
+  // Written into what was parsed: a copy of each entry would double what a long log costs.
+  return Object.assign(JSON.parse(body), { v: 1, seq, at, epoch }) as Entry;
+}
+
+/** The six arguments that append.lua takes for an entry; the second is its body. */
+export function appendArgs(entry: NewEntry): [type: string, body: string, ...(string | number)[]] {
+  const head: [string, string] = [entry.type, JSON.stringify(entry)];
   if (entry.type === "approval-asked") return [...head, entry.approval, entry.call, entry.requester.key, entry.deadline];
   if (entry.type === "approval-decided") return [...head, entry.approval, entry.call, "", ""];
   return [...head, "", "", "", ""];

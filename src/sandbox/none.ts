@@ -1,7 +1,7 @@
 import { asDeckhandError } from "../core/errors.ts";
 import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { fingerprint, quoted } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
 import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -20,6 +20,11 @@ const WALLS: Walls = { files: LIMITS.commandFiles, processes: null, fileSize: nu
 
 const BARE = { as: null, cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 
+/** As the run user, and by the shell that is there anyway: a process less for each command. */
+function goTo(folder: string): string {
+  return `cd -P -- ${quoted(folder)} || exit 125\nunset OLDPWD`;
+}
+
 /**
  * Commands with the run user's rights on the host and nothing else between: never as root, with a bare environment,
  * ended as a process group. A process that leaves its group on purpose is not caught. Nothing carries over from one
@@ -29,7 +34,7 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
   function plan(spec: RunSpec, user: RunUser): Planned {
     const { home } = conversationFolders(options.stateDir, spec.conversation, user);
     const lock = { file: lockFile(options.stateDir, spec.workspace, user), shared: spec.reach === "read" };
-    const argv = [...launcher(user), "env", "-C", spec.cwd, ...supervised(spec.command, WALLS)];
+    const argv = [...launcher(user), ...supervised(spec.command, WALLS, goTo(spec.cwd))];
     return { ...BARE, argv, lock: spec.reach === "probe" ? null : lock, env: commandEnv(home, spec.reach === "approved") };
   }
 
@@ -46,7 +51,7 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
 
   const runs = createRun<null>(options, plan);
   const inside: Inside = async (folder, user, command, given = {}) => {
-    const argv = [...launcher(user), "env", "-C", folder, ...supervised(command, WALLS)];
+    const argv = [...launcher(user), ...supervised(command, WALLS, goTo(folder))];
     return await done(runs.errand, { ...BARE, argv, lock: null, env: { ...commandEnv(folder), ...given } }, user);
   };
   const keep = keeper(options, inside);

@@ -92,11 +92,9 @@ async function attempt(workspace: string, options: SandboxOptions, { check, run,
       timeoutMs: PROBE_MS,
       reach: "probe" as const,
     };
-    const ready = async (): Promise<boolean> => {
-      if (waiting) setImmediate(waiting);
-      return true;
-    };
-    const result = await run(spec, { signal: new AbortController().signal, ...(waiting ? { ready } : {}) });
+    const running = run(spec, { signal: new AbortController().signal });
+    if (waiting) setImmediate(waiting);
+    const result = await running;
     if (result.why !== undefined) return [result.why];
     if (result.how !== "exited") return [new DeckhandError("SANDBOX_RUNNER", `the test did not finish (${result.how})`).line()];
     const lines = result.output.text.split("\n");

@@ -188,7 +188,8 @@ export function refused(error: DeckhandError): RunResult {
 /** What kept the command from starting, from what the tools in front of it said. */
 export function meaning(words: string, spec: Pick<RunSpec, "cwd" | "workspace">): DeckhandError {
   const said = words.trim().split("\n").join("; ");
-  if (/can(?:'t|not) ch(?:dir|ange directory) to/i.test(said)) return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
+  if (/can(?:'t|not) (?:cd|chdir|change directory) to/i.test(said))
+    return new DeckhandError("BAD_INPUT", `The folder ${spec.cwd} is not there`);
   if (said.startsWith(MOVED)) return new DeckhandError("WORKSPACE_REFUSED", `${spec.workspace} (${said})`);
   if (said.startsWith(RUNNER_DIED)) return new DeckhandError("SANDBOX_RUNNER", said.slice(RUNNER_DIED.length).trim());
   return diagnose(words);

@@ -5,7 +5,7 @@ import { logTrace } from "../../src/system.ts";
 import type { Standing } from "./product.ts";
 
 /** The product as `deckhand start` has it, in a process that also says how it stands. Started with `--expose-gc`. */
-const config = loadConfig(process.env as Record<string, string>);
+const config = await loadConfig(process.env as Record<string, string>);
 const app = await startApp(config, process.argv[2] as Role, logTrace(config.logLevel, config.secrets));
 
 function standing(): Standing {

@@ -68,6 +68,8 @@ async function doTask(product: Product, name: string, channel: string, refills: 
   const [first] = model.asked(name);
   const seen = stage
     .thread(channel, root, "bot")
+    // The status names the command of the moment.
+    .filter(({ text }) => !text.includes("[ Stop ]"))
     .flatMap(({ text }) => [...text.matchAll(/true # step (\d+)/g)].map(([, step]) => Number(step)))
     .filter((step, at, all) => all.indexOf(step) === at);
   await atRest(product);

@@ -22,13 +22,13 @@ export interface Door {
   close(): Promise<void>;
 }
 
-export function openDoor({ deck }: Product): Door {
+export async function openDoor({ deck }: Product): Promise<Door> {
   const url = deck.env["REDIS_URL"] as string;
   const trace = keptTrace();
   const log = redisLog({ url, trace });
   const bell = bullQueue({ url, trace });
   const queue = { wake: bell.wake, wakePosts: async () => {} };
-  const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(loadConfig(deck.env)) };
+  const deps: IntakeDeps = { log, queue, clock: systemClock, trace, access: accessOf(await loadConfig(deck.env)) };
   const threadOf = (thread: number) => slackThread("T1", "C1", `1700000000.${String(thread).padStart(6, "0")}`);
   let events = 0;
   const arrival = (thread: number) => ({ event: `bench:${(events += 1)}`, thread: threadOf(thread), by: ANNA });

@@ -1,7 +1,7 @@
 import { History } from "../../src/core/history.ts";
 import { openSession } from "../../src/core/session.ts";
 import { KEYS } from "../../src/redis/keys.ts";
-import { systemClock, systemIds } from "../../src/system.ts";
+import { systemClock } from "../../src/system.ts";
 import { openDoor } from "./door.ts";
 import { type Bench, type Figure, inTurn, median, ratiosOf, sized, spread, timed } from "./figure.ts";
 import { fillLog, lockOf } from "./long-log.ts";
@@ -27,7 +27,7 @@ export const log: Bench = {
 };
 
 async function takeover(product: Product, rounds: number): Promise<Figure> {
-  const door = openDoor(product);
+  const door = await openDoor(product);
   const { redis } = product;
   await door.say(1, "hello");
   const conversation = door.conversation(1);
@@ -39,9 +39,9 @@ async function takeover(product: Product, rounds: number): Promise<Figure> {
   }
   async function ours(): Promise<void> {
     const taken = await door.log.takeover(conversation, await lockOf(redis));
-    if (taken.kind === "lost") throw new Error("the log was not to be had");
-    await openSession(conversation, taken.epoch, {
-      ...{ log: door.log, clock: systemClock, ids: systemIds, signal: new AbortController().signal, appended: () => {} },
+    if (taken.kind !== "taken") throw new Error("the log was not to be had");
+    await openSession(conversation, taken, {
+      ...{ log: door.log, clock: systemClock, signal: new AbortController().signal, appended: () => {} },
       tells: () => new History("You run commands.", (text) => text),
     });
   }
@@ -67,7 +67,7 @@ async function takeover(product: Product, rounds: number): Promise<Figure> {
 /** Gateway and worker in one process: what the poster does with a long log is part of it. */
 async function longStep(product: Product, rounds: number): Promise<Figure> {
   const { deck, model, redis } = product;
-  const door = openDoor(product);
+  const door = await openDoor(product);
   await product.start();
   const root = await product.mention("hello #long");
   const conversation = deck.stage.conversation("C1", root);

@@ -30,7 +30,7 @@ export async function lockOf(redis: Redis): Promise<{ key: string; token: string
 export async function fillLog(log: Log, redis: Redis, conversation: string, length: number, bytes: number): Promise<void> {
   const lock = await lockOf(redis);
   const taken = await log.takeover(conversation, lock);
-  if (taken.kind === "lost") throw new Error("the log was not to be had");
+  if (taken.kind !== "taken") throw new Error("the log was not to be had");
   const output = "x".repeat(Math.max(0, bytes - 330) * 4);
   let seq = (await log.head(conversation))?.seq ?? 0;
   while (seq < length) {

@@ -18,7 +18,7 @@ export const many: Bench = {
     const { model } = product;
     const floor = await startFloor("floor", model.baseUrl);
     const worker = await product.start("worker");
-    const door = openDoor(product);
+    const door = await openDoor(product);
     await door.answerPosts();
     const [floors, ours, grown, floorGrown]: [number[], number[], number[], number[]] = [[], [], [], []];
     const wordsOf = (name: string): string => `steps ${STEPS} delay ${MODEL_MS} #${name}`;

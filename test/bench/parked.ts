@@ -19,7 +19,7 @@ export const parked: Bench = {
   run: async () => {
     const product = await openProduct();
     const worker = await product.start("worker");
-    const door = openDoor(product);
+    const door = await openDoor(product);
     await door.answerPosts();
     await park(product, door, 0, FIRST);
     const before = await worker.standing();

@@ -36,7 +36,7 @@ const NEVER = new AbortController().signal;
 
 /** What the live check tells, a line a step: `post ok`, or `post` and what is wrong. */
 async function live(channel: string, env: Record<string, string>, pressMs = 60_000, signal = NEVER): Promise<string[]> {
-  const read = readConfig(env, () => null);
+  const read = await readConfig(env, () => null);
   if (!("config" in read)) throw new Error(read.problems.join("\n"));
   const told: string[] = [];
   const tell: Parameters<typeof liveCheck>[2]["tell"] = (name, found) =>

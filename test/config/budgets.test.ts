@@ -4,22 +4,22 @@ import { SHIPPED } from "../../src/core/spending.ts";
 
 const read = (yaml: string) => readConfig({}, () => yaml);
 
-function config(yaml: string) {
-  const found = read(yaml);
+async function config(yaml: string) {
+  const found = await read(yaml);
   if ("problems" in found) throw new Error(found.problems.join("\n"));
   return found.config;
 }
 
 describe("`limits` in deckhand.yaml", () => {
-  test("are as shipped when nothing is said", () => {
-    expect(config("").limits).toEqual(SHIPPED);
-    expect(config("limits: {}").limits).toEqual(SHIPPED);
+  test("are as shipped when nothing is said", async () => {
+    expect((await config("")).limits).toEqual(SHIPPED);
+    expect((await config("limits: {}")).limits).toEqual(SHIPPED);
     expect(SHIPPED.turn).toMatchObject({ steps: 50, ms: 1_800_000, tokens: 2_000_000, usd: null });
     expect(SHIPPED.thread).toEqual({ tokens: 10_000_000, usd: null });
   });
 
-  test("change what they name and leave the rest; calls go with the steps", () => {
-    const { limits } = config("limits: {turn: {steps: 400, minutes: 90, usd: 2.5}, thread: {tokens: none}, day: {tokens: 5000000}}");
+  test("change what they name and leave the rest; calls go with the steps", async () => {
+    const { limits } = await config("limits: {turn: {steps: 400, minutes: 90, usd: 2.5}, thread: {tokens: none}, day: {tokens: 5000000}}");
     expect(limits).toEqual({
       turn: { steps: 400, calls: 800, ms: 5_400_000, tokens: 2_000_000, usd: 2.5 },
       thread: { tokens: null, usd: null },
@@ -37,17 +37,17 @@ describe("`limits` in deckhand.yaml", () => {
     ["day: {usd: .nan}", "day: usd: must be a number of US dollars, 0.01 or more, or none (line 2, column 14)"],
     ["thread: {steps: 3}", 'thread: Unrecognized key: "steps"'],
     ["week: {}", 'Unrecognized key: "week"'],
-  ])("refuse %s, and say where", (yaml, says) => {
-    const found = read(`limits:\n  ${yaml}`);
+  ])("refuse %s, and say where", async (yaml, says) => {
+    const found = await read(`limits:\n  ${yaml}`);
     expect("problems" in found && found.problems).toEqual([expect.stringContaining(`limits: ${says}`)]);
   });
 });
 
 describe("`prices` in deckhand.yaml", () => {
-  test("are US dollars per million tokens, by model", () => {
-    const { prices } = config("prices: {gpt-5: {input: 1.25, cached: 0.125, output: 10}, 'qwen/qwen3:free': {input: 0, output: 0}}");
+  test("are US dollars per million tokens, by model", async () => {
+    const { prices } = await config("prices: {gpt-5: {input: 1.25, cached: 0.125, output: 10}, 'qwen/qwen3:free': {input: 0, output: 0}}");
     expect(prices).toEqual({ "gpt-5": { input: 1.25, cached: 0.125, output: 10 }, "qwen/qwen3:free": { input: 0, output: 0 } });
-    expect(config("").prices).toEqual({});
+    expect((await config("")).prices).toEqual({});
   });
 
   test.each([
@@ -55,8 +55,8 @@ describe("`prices` in deckhand.yaml", () => {
     ["m: {input: $1, output: 2}", "m: input: must be US dollars per million tokens, 0 or more (line 2, column 14)"],
     ["m: {input: -1, output: 2}", "m: input: must be US dollars per million tokens, 0 or more (line 2, column 14)"],
     ["m: {input: 1, output: 2, reasoning: 3}", 'm: Unrecognized key: "reasoning"'],
-  ])("refuse %s, and say where", (yaml, says) => {
-    const found = read(`prices:\n  ${yaml}`);
+  ])("refuse %s, and say where", async (yaml, says) => {
+    const found = await read(`prices:\n  ${yaml}`);
     expect("problems" in found && found.problems).toEqual([expect.stringContaining(`prices: ${says}`)]);
   });
 });

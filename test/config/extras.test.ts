@@ -7,21 +7,21 @@ function read(extras: string, env: Record<string, string> = ENV): ReturnType<typ
   return readConfig(env, () => `workspaces: {web: {path: /srv/web, ${extras}}}`);
 }
 
-function config(extras: string): Config {
-  const found = read(extras);
+async function config(extras: string): Promise<Config> {
+  const found = await read(extras);
   if ("problems" in found) throw new Error(found.problems.join("\n"));
   return found.config;
 }
 
-function problems(extras: string, env?: Record<string, string>): string[] {
-  const found = read(extras, env);
+async function problems(extras: string, env?: Record<string, string>): Promise<string[]> {
+  const found = await read(extras, env);
   return "problems" in found ? found.problems : [];
 }
 
 describe("a workspace of deckhand.yaml", () => {
-  test("may name folders to read, hosts to connect to, and credentials with their values", () => {
+  test("may name folders to read, hosts to connect to, and credentials with their values", async () => {
     const credentials = "{github: {from: WEB_TOKEN, env: GITHUB_TOKEN, host: GitHub.com}, db: {from: DB, env: DATABASE_URL}}";
-    const { workspaces, secrets } = config(
+    const { workspaces, secrets } = await config(
       `read: [/opt/node, /opt/x/../y/], network: ['Registry.npmjs.org:443', '[2606:4700::1111]:80'], credentials: ${credentials}`,
     );
     expect(workspaces[0]).toMatchObject({
@@ -38,8 +38,8 @@ describe("a workspace of deckhand.yaml", () => {
     expect(secrets).toEqual(["postgres://u:p@db/x y", ENV.WEB_TOKEN]);
   });
 
-  test("has none of it when nothing is said", () => {
-    expect(config("channels: []").workspaces[0]).toMatchObject({ read: [], network: [], credentials: {} });
+  test("has none of it when nothing is said", async () => {
+    expect((await config("channels: []")).workspaces[0]).toMatchObject({ read: [], network: [], credentials: {} });
   });
 
   test.each([
@@ -74,8 +74,8 @@ describe("a workspace of deckhand.yaml", () => {
       "credentials: {a: {from: WEB_TOKEN, env: A, host: x.y}, b: {from: DB, env: B, host: X.Y}}",
       "b: another credential is for host x.y, too",
     ],
-  ])("%s is a problem that names its place", (_, extras, words) => {
-    const found = problems(extras);
+  ])("%s is a problem that names its place", async (_, extras, words) => {
+    const found = await problems(extras);
     expect(found).toEqual([expect.stringContaining(words)]);
     expect(found[0]).toMatch(/deckhand\.yaml: workspaces: web: /);
     expect(found[0]).not.toContain("ghp");
@@ -84,8 +84,8 @@ describe("a workspace of deckhand.yaml", () => {
   test.each([
     ["tiny-1", "too short to be kept out of outputs"],
     ["two\nlines and more", "one line of plain ASCII"],
-  ])("a value that could not be hidden is a problem that does not show it", (value, words) => {
-    const [found] = problems("credentials: {a: {from: WEB_TOKEN, env: T}}", { WEB_TOKEN: value });
+  ])("a value that could not be hidden is a problem that does not show it", async (value, words) => {
+    const [found] = await problems("credentials: {a: {from: WEB_TOKEN, env: T}}", { WEB_TOKEN: value });
     expect(found).toContain(words);
     expect(found).not.toContain(value);
   });
@@ -105,8 +105,10 @@ describe("a workspace of deckhand.yaml", () => {
       "PS4",
       "RUSTC_WRAPPER",
     ],
-  ])("a credential cannot be given as %s, which changes what programs do", (name) => {
-    expect(problems(`credentials: {a: {from: WEB_TOKEN, env: ${name}}}`)).toEqual([expect.stringContaining("changes what programs do")]);
+  ])("a credential cannot be given as %s, which changes what programs do", async (name) => {
+    expect(await problems(`credentials: {a: {from: WEB_TOKEN, env: ${name}}}`)).toEqual([
+      expect.stringContaining("changes what programs do"),
+    ]);
   });
 
   test.each([
@@ -119,7 +121,7 @@ describe("a workspace of deckhand.yaml", () => {
     "AWS_SECRET_ACCESS_KEY",
     "DATABASE_URL",
     "API_KEY",
-  ])("a credential can be given as %s", (name) =>
-    expect(config(`credentials: {a: {from: WEB_TOKEN, env: ${name}}}`).workspaces[0]?.credentials["a"]?.env).toBe(name),
+  ])("a credential can be given as %s", async (name) =>
+    expect((await config(`credentials: {a: {from: WEB_TOKEN, env: ${name}}}`)).workspaces[0]?.credentials["a"]?.env).toBe(name),
   );
 });

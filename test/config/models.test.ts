@@ -34,13 +34,13 @@ workspaces:
 `;
 
 const read = (yaml: string, env: Record<string, string> = ENV) => readConfig(env, (path) => (path.endsWith("deckhand.yaml") ? yaml : null));
-function configOf(yaml: string): Config {
-  const result = read(yaml);
+async function configOf(yaml: string): Promise<Config> {
+  const result = await read(yaml);
   if ("problems" in result) throw new Error(result.problems.join("\n"));
   return result.config;
 }
-const problemsOf = (yaml: string, env?: Record<string, string>) => {
-  const result = read(yaml, env);
+const problemsOf = async (yaml: string, env?: Record<string, string>) => {
+  const result = await read(yaml, env);
   return "problems" in result ? result.problems.join("\n") : "";
 };
 
@@ -63,8 +63,8 @@ function opened(config: Config) {
 }
 
 describe("the models of deckhand.yaml", () => {
-  test("are asked where they are named: by the thread, by the channel, by the workspace, else OPENAI_MODEL", () => {
-    const { at } = opened(configOf(YAML));
+  test("are asked where they are named: by the thread, by the channel, by the workspace, else OPENAI_MODEL", async () => {
+    const { at } = opened(await configOf(YAML));
     expect(at("api", "slack:C1")).toBe("gpt-5");
     expect(at("web", "slack:C3")).toBe("house");
     expect(at("web", "slack:C2")).toBe("gpt-5-mini");
@@ -72,8 +72,8 @@ describe("the models of deckhand.yaml", () => {
     expect(at("web", "slack:C2", "no-more")).toBe("gpt-5");
   });
 
-  test("are opened once each, and a service of its own never gets the key of another", () => {
-    const { at, options, models } = opened(configOf(YAML));
+  test("are opened once each, and a service of its own never gets the key of another", async () => {
+    const { at, options, models } = opened(await configOf(YAML));
     for (const use of ["mini", "local", "bare", "mini"]) at("api", "slack:C1", use);
     expect(models.spare).not.toBeNull();
     expect(options).toEqual([
@@ -84,14 +84,14 @@ describe("the models of deckhand.yaml", () => {
     ]);
   });
 
-  test("may be chosen when they stand in the list, which may be names alone", () => {
-    expect(configOf(YAML).models.open).toEqual(["gpt-5", "mini", "local", "bare"]);
-    expect(configOf("models: [mini, maxi]").models.open).toEqual(["gpt-5", "mini", "maxi"]);
-    expect(configOf("{}").models).toMatchObject({ open: ["gpt-5"], fallback: null });
+  test("may be chosen when they stand in the list, which may be names alone", async () => {
+    expect((await configOf(YAML)).models.open).toEqual(["gpt-5", "mini", "local", "bare"]);
+    expect((await configOf("models: [mini, maxi]")).models.open).toEqual(["gpt-5", "mini", "maxi"]);
+    expect((await configOf("{}")).models).toMatchObject({ open: ["gpt-5"], fallback: null });
   });
 
-  test("have keys that are secrets", () => {
-    expect(configOf(YAML).secrets).toEqual(expect.arrayContaining(["sk-of-the-settings", "key-of-the-spare"]));
+  test("have keys that are secrets", async () => {
+    expect((await configOf(YAML)).secrets).toEqual(expect.arrayContaining(["sk-of-the-settings", "key-of-the-spare"]));
   });
 
   test.each([
@@ -102,7 +102,7 @@ describe("the models of deckhand.yaml", () => {
     ["models: {a b: {}}", "the name of a model has no spaces"],
     ["fallback: [x]", "fallback:"],
     ["channels: {C1: {model: x}}", "channels: C1:"],
-  ])("are refused when they are wrong: %s", (yaml, problem) => {
-    expect(problemsOf(yaml)).toContain(problem);
+  ])("are refused when they are wrong: %s", async (yaml, problem) => {
+    expect(await problemsOf(yaml)).toContain(problem);
   });
 });

@@ -7,19 +7,19 @@ function read(rules: string): ReturnType<typeof readConfig> {
   return readConfig({}, () => HEAD + rules);
 }
 
-function config(rules: string): Config {
-  const found = read(rules);
+async function config(rules: string): Promise<Config> {
+  const found = await read(rules);
   if ("problems" in found) throw new Error(found.problems.join("\n"));
   return found.config;
 }
 
-function problems(rules: string): string[] {
-  const found = read(rules);
+async function problems(rules: string): Promise<string[]> {
+  const found = await read(rules);
   return "problems" in found ? found.problems : [];
 }
 
 describe("the rules of deckhand.yaml", () => {
-  test("have words with alternatives, a decision, a reason, a scope, an end, grants and examples", () => {
+  test("have words with alternatives, a decision, a reason, a scope, an end, grants and examples", async () => {
     const text = `
   - name: push
     pattern: [git, [push, fetch]]
@@ -31,7 +31,7 @@ describe("the rules of deckhand.yaml", () => {
     not_match: [git push --force, git pull]
   - {name: no terraform, pattern: [terraform, [apply, destroy]], decision: deny, reason: only CI does, match: [terraform apply]}
 `;
-    expect(config(text).rules).toEqual([
+    expect((await config(text)).rules).toEqual([
       {
         name: "push",
         pattern: ["git", ["push", "fetch"]],
@@ -54,10 +54,10 @@ describe("the rules of deckhand.yaml", () => {
     ]);
   });
 
-  test("are none when there is no list, and one that has ended is no problem", () => {
-    const none = readConfig({}, () => "workspaces: {}");
+  test("are none when there is no list, and one that has ended is no problem", async () => {
+    const none = await readConfig({}, () => "workspaces: {}");
     expect("config" in none && none.config.rules).toEqual([]);
-    expect(problems("  - {name: old, pattern: [ls], decision: ask, expires: 2020-01-01, match: [ls]}")).toEqual([]);
+    expect(await problems("  - {name: old, pattern: [ls], decision: ask, expires: 2020-01-01, match: [ls]}")).toEqual([]);
   });
 
   const rule = (more: string, match = "match: [ls -l]"): string => `  - {name: a, pattern: [ls], decision: ask, ${match}, ${more}}`;
@@ -106,15 +106,17 @@ describe("the rules of deckhand.yaml", () => {
       'rules: 0: grants: 0: "internet" is no grant',
       62,
     ],
-  ])("%s is a problem with its line and column", (_, text, words, column) => {
-    const found = problems(text);
+  ])("%s is a problem with its line and column", async (_, text, words, column) => {
+    const found = await problems(text);
     expect(found).toEqual([expect.stringContaining(words)]);
     expect(found[0]).toMatch(/deckhand\.yaml: rules: 0: /);
     expect(found[0]).toMatch(new RegExp(`\\(line 4, column ${column}\\)$`));
   });
 
-  test("may not have one name twice", () => {
+  test("may not have one name twice", async () => {
     const one = "  - {name: a, pattern: [ls], decision: ask, match: [ls]}\n";
-    expect(problems(one + one)).toEqual([expect.stringMatching(/rules: 1: name: there is already a rule "a" \(line 5, column 12\)$/)]);
+    expect(await problems(one + one)).toEqual([
+      expect.stringMatching(/rules: 1: name: there is already a rule "a" \(line 5, column 12\)$/),
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bucket, Limiter } from "../../src/core/ports.ts";
 import { memoryLimiter } from "../../src/memory-queue.ts";
-import { redisLimiter } from "../../src/redis/limiter.ts";
+import { redisLog } from "../../src/redis/log.ts";
 import { keptTrace, startRedis } from "../support/redis.ts";
 
 const LIMITERS: [name: string, open: () => Promise<{ limiter: Limiter; close: () => Promise<void> }>][] = [
@@ -10,12 +10,12 @@ const LIMITERS: [name: string, open: () => Promise<{ limiter: Limiter; close: ()
     "redis",
     async () => {
       const server = await startRedis();
-      const limiter = redisLimiter({ url: server.url, trace: keptTrace() });
+      const log = redisLog({ url: server.url, trace: keptTrace() });
       const close = async () => {
-        await limiter.close();
+        await log.close();
         await server.stop();
       };
-      return { limiter, close };
+      return { limiter: log.limiter, close };
     },
   ],
 ];

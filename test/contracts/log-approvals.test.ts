@@ -25,8 +25,10 @@ describe.each(LOGS)("approvals in the log in %s", (_name, open) => {
   it("an asked approval is open and known by its id", async () => {
     const { conversation, approval } = await waiting();
     expect(await door.log.head(conversation)).toMatchObject({ seq: 3, approval });
-    expect(await door.log.approvalOwner(approval)).toBe(conversation);
-    expect(await door.log.approvalOwner("never heard of")).toBeNull();
+    const [entry] = await door.log.read(conversation, 2);
+    const place = { conversation, workspace: "w", channel: "slack:C1" };
+    expect(await door.log.requestOf(approval)).toEqual({ ...place, asked: entry });
+    expect(await door.log.requestOf("never heard of")).toBeNull();
   });
 
   it("a decision is an entry, closes the approval and wakes", async () => {

@@ -66,6 +66,20 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     expect(await log.postsDirtySince(9999)).not.toContain(conversation);
   });
 
+  it("the end of a drain keeps what the poster remembers, and when it wants to be woken if more is to be posted", async () => {
+    const { log } = door;
+    const { conversation, epoch } = await claimed();
+    const state: PostState = { cursor: 1, sent: { k: { refs: ["1.2"], shows: ["d"] } } };
+    expect(await log.settlePosts(conversation, epoch, 1, { state, at: 7000 })).toBe("more");
+    expect(await log.takeDuePosts(7000)).not.toContain(conversation);
+    expect(await log.settlePosts(conversation, epoch, 2, { state, at: 7000 })).toBe("settled");
+    expect(await log.postsDirtySince(6999)).not.toContain(conversation);
+    expect(await log.takeDuePosts(7000)).toContain(conversation);
+    expect(await log.takePosts(conversation, await door.heldLock())).toEqual({ epoch: epoch + 1, state });
+    expect(await log.settlePosts(conversation, epoch, 2, { state: { cursor: 9, sent: {} } })).toBe("fenced");
+    expect((await log.takePosts(conversation, await door.heldLock()))?.state).toEqual(state);
+  });
+
   it("an entry of a worker gives the poster something to do", async () => {
     const { log } = door;
     const { conversation, epoch } = await claimed();

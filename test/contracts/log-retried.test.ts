@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ANNA, BEN, LOGS, type LogDoor, arrival, asked, takenOver } from "./log-doors.ts";
+import { ANNA, BEN, LOGS, type LogDoor, arrival, asked, note, takenOver } from "./log-doors.ts";
 
 describe.each(LOGS)("what comes after a crash, in the log in %s", (_name, open) => {
   let door: LogDoor;
@@ -18,6 +18,36 @@ describe.each(LOGS)("what comes after a crash, in the log in %s", (_name, open) 
     expect(await again()).toMatchObject({ takeovers: 3 });
     await log.ingest(arrival(conversation, "", { entry: { type: "retried", by: ANNA } }));
     expect(await again()).toMatchObject({ takeovers: 1 });
+  });
+
+  it("leaves one alone that did not get on since it was taken over, when it is told to", async () => {
+    const { log } = door;
+    const { conversation, epoch } = await takenOver(door);
+    const careful = async () => await log.takeover(conversation, await door.heldLock(), "unless-suspect");
+    expect(await careful()).toEqual({ kind: "suspect" });
+    expect(await log.append(conversation, epoch, "on", 1100, [note("on")])).toMatchObject({ kind: "appended" });
+    expect(await careful()).toMatchObject({ kind: "taken", epoch: epoch + 1, takeovers: 1 });
+  });
+
+  it("gives what is in the log along with a takeover, all of it or its beginning", async () => {
+    const { log } = door;
+    const { conversation, epoch } = await takenOver(door);
+    const again = async () => await log.takeover(conversation, await door.heldLock());
+    expect(await again()).toMatchObject({ entries: await log.read(conversation, 0), whole: true });
+    const taken = await again();
+    if (taken.kind !== "taken") throw new Error("the lock was held");
+    expect(taken.epoch).toBe(epoch + 2);
+    await log.append(
+      conversation,
+      taken.epoch,
+      "many",
+      1100,
+      Array.from({ length: 150 }, (_, index) => note(`${index}`)),
+    );
+    const long = await again();
+    const all = await log.read(conversation, 0);
+    expect(long).toMatchObject({ kind: "taken" });
+    if (long.kind === "taken") expect([long.entries, long.whole]).toEqual([all.slice(0, long.entries.length), long.entries.length === 152]);
   });
 
   it("takes an approval that is asked and decided in one act", async () => {

@@ -124,3 +124,16 @@ test("every string in a value is redacted, keys too, and nothing else is touched
   const value = { a: ["x plantedvalue-4711", 1, null, true, { "plantedvalue-4711": "y" }], b: undefined };
   expect(redacted(value, redact)).toEqual({ a: ["x [secret]", 1, null, true, { "[secret]": "y" }], b: undefined });
 });
+
+test("no text in a value hides a secret of another", () => {
+  const redact = redactor(["plantedvalue-4711"]);
+  const secrets = [...TOKENS.map(([, token]) => token), privateKey(), "plantedvalue-4711", "https://u:hunter2hunter2@h/x"];
+  const text = fc.array(fc.oneof(fc.constantFrom(...secrets, "-----BEGIN ", "://a:b", "sk-", "\n", "\0"), fc.string()), { maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 6 }), (parts) => {
+      const texts = parts.map((each) => each.join(""));
+      expect(redacted({ texts }, redact)).toEqual({ texts: texts.map((each) => redact(each)) });
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -4,7 +4,6 @@ import { type Corridor, openCorridor } from "../support/corridor.ts";
 import { PLATFORMS } from "../support/stage.ts";
 import { processesWith, uniqueSleep } from "../support/workspace.ts";
 
-const SLEEP = uniqueSleep();
 const LATE = uniqueSleep();
 
 describe.each(PLATFORMS)("on %s", (platform) => {
@@ -17,8 +16,6 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     flood: "yes 0123456789abcdef | head -c 50000000",
     input: "cat; echo over",
     timeout: [`(${LATE} &) ; echo begun; ${LATE}`, 2],
-    sleep: SLEEP,
-    removal: "rm -f old",
   };
 
   beforeAll(async () => {
@@ -81,34 +78,6 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       await said.shows(/\| begun\nended at its time limit \(2\.\d s\), with everything it had started/);
       await said.shows(/Result: begun.*time limit/s);
       expect(processesWith(LATE)).toEqual([]);
-    });
-  });
-
-  describe("stop", () => {
-    test.each([
-      ["the word", "C6"],
-      ["the button", "C7"],
-    ])("by %s ends a run within a second and says what was stopped", async (way, channel) => {
-      const said = await run("sleep", channel);
-      const status = await said.shows(new RegExp(`Running: ${SLEEP}[\\s\\S]*\\[ Stop \\]`));
-      await expect.poll(async () => (await said.entries()).at(-1)?.type, { timeout: 20_000 }).toBe("run-started");
-      if (way === "the word") await deck.say("stop", { channel, thread: said.root, user: "U2" });
-      else await deck.stage.press({ channel, root: said.root, ts: status.ts, action: "stop", user: "U2" });
-      await deck.stage.waitFor(() => processesWith(SLEEP).length === 0);
-      await said.shows(new RegExp(`Stopped by Bob\\. Ended: \`${SLEEP}\`\\.`));
-      await said.shows(/^Stopped · 1 command/);
-      const entries = await said.entries();
-      expect(entries.at(-1)).toMatchObject({ type: "final", reason: "stopped" });
-      const at = (type: string) => entries.find((e) => e.type === type)?.at ?? Number.NaN;
-      expect(at("run-ended") - at("stop")).toBeLessThan(1_000);
-    });
-
-    test("while an approval waits closes the card", async () => {
-      const said = await deck.mention("run removal", { channel: "C8" });
-      const card = await said.shows(/\[ Approve \]/);
-      await deck.say("stop", { channel: "C8", thread: said.root });
-      await said.shows(/Stopped by Ann\. Not run: /);
-      await deck.stage.waitFor(() => /Not run: Ann stopped the work/.test(said.text(card)));
     });
   });
 });

@@ -36,7 +36,7 @@ export async function gather(deck: Corridor, threads: Said[]): Promise<Evidence>
     const known = new Set(threads.map((said) => said.conversation));
     const logs = keys.filter((key) => key.startsWith("{dh}:c:") && key.endsWith(":log")).map((key) => key.slice(7, -4));
     return {
-      threads: await Promise.all(threads.map(async (said) => await threadOf(deck, said, redis))),
+      threads: await Promise.all(threads.map(async (said) => await threadOf(said, redis))),
       strays: logs.filter((conversation) => !known.has(conversation)),
       effects: deck.files.has(EFFECTS) ? deck.files.read(EFFECTS).split("\n").filter(Boolean) : [],
       ...(await bellOf(redis, keys)),
@@ -48,13 +48,13 @@ export async function gather(deck: Corridor, threads: Said[]): Promise<Evidence>
 
 export const EFFECTS = "fx.txt";
 
-async function threadOf(deck: Corridor, said: Said, redis: Redis): Promise<Thread> {
-  const { conversation, channel, root } = said;
+async function threadOf(said: Said, redis: Redis): Promise<Thread> {
+  const { conversation } = said;
   const rows = await redis.xrange(`{dh}:c:${conversation}:log`, "-", "+");
   const seq = Number((await redis.hget(`{dh}:c:${conversation}`, "seq")) ?? 0);
-  const posts = deck.stage.thread(channel, root, "bot");
+  const posts = said.posts();
   const own = new Set(posts.map(({ ts }) => ts));
-  const people = deck.stage.thread(channel, root, "all").filter(({ ts }) => !own.has(ts));
+  const people = said.all().filter(({ ts }) => !own.has(ts));
   return { conversation, said: people, posts, log: rows.map(entryOf), seq };
 }
 

@@ -47,12 +47,18 @@ export const MANNERS = ["approved", "denied", "changed", "stopped", "silent", "l
 export type Manner = (typeof MANNERS)[number];
 
 export interface Talk {
+  deck: Corridor;
   said: Said;
   manner: Manner;
 }
 
-export interface People {
+/** Where people talk: a platform's side of the deck, and a channel there. */
+export interface Where {
   deck: Corridor;
+  channel: string;
+}
+
+export interface People {
   /** 0 to 1. */
   random(): number;
   /** Nobody begins anything new. */
@@ -63,11 +69,11 @@ export interface People {
 const first = (manner: Manner): string => (manner === "stopped" ? "long" : manner === "approved" || manner === "denied" ? "work" : "ask");
 
 /** One conversation to the end of what people say in it. Never rejects: what does not come, the verifier tells. */
-export async function converse(people: People, channel: string, manner: Manner): Promise<void> {
-  const { deck, random, quiet } = people;
+export async function converse(people: People, { deck, channel }: Where, manner: Manner): Promise<void> {
+  const { random, quiet } = people;
   const user = random() < 0.5 ? "U1" : "U2";
   const said = await deck.mention(first(manner), { channel, user });
-  people.talks.push({ said, manner });
+  people.talks.push({ deck, said, manner });
   const again = async (ts: string): Promise<void> => {
     await sleep(random() * 1_000);
     if (random() < 0.5) deck.stage.again({ channel, root: said.root, ts });
@@ -114,29 +120,30 @@ const PRESS_MS = 1_500;
 
 /** People look at their threads and press what is open, two at once and against each other. Never rejects. */
 export async function pressAll(people: People, done: AbortSignal): Promise<void> {
-  const { deck, random, talks } = people;
+  const { random, talks } = people;
   const pressed = new Map<string, number>();
-  const press = (said: Said, ts: string, action: string, user: string): void => {
+  const press = ({ deck, said }: Talk, ts: string, action: string, user: string): void => {
     deck.stage.press({ channel: said.channel, root: said.root, ts, action, user }).catch(() => null); // nobody heard it
   };
   while (!done.aborted) {
     await sleep(500);
-    if (!deck.stage.isHeard()) continue;
-    for (const { said, manner } of talks) {
+    for (const talk of talks) {
+      const { deck, said, manner } = talk;
+      if (!deck.stage.isHeard()) continue;
       const posts = said.posts();
       const doubtful = posts.find(({ text }) => text.includes("[ Run again ]"));
       if (doubtful && !people.quiet.aborted && random() < 0.2) {
         const choice = (["look", "again", "leave"] as const)[Math.floor(random() * 3)] ?? "look";
-        for (const user of ["U1", "U2"]) press(said, doubtful.ts, choice, user);
+        for (const user of ["U1", "U2"]) press(talk, doubtful.ts, choice, user);
       }
       const card = posts.find(({ text }) => text.includes("[ Approve ]"));
       if (!card || manner === "silent" || (manner === "changed" && !people.quiet.aborted)) continue;
       if (Date.now() - (pressed.get(card.ts) ?? 0) < PRESS_MS) continue;
       if (manner === "late" && !(await isDue(said))) continue;
       pressed.set(card.ts, Date.now());
-      press(said, card.ts, "approve", "U3");
-      press(said, card.ts, manner === "denied" ? "deny" : "approve", "U1");
-      press(said, card.ts, random() < 0.8 ? "approve" : "deny", "U2");
+      press(talk, card.ts, "approve", "U3");
+      press(talk, card.ts, manner === "denied" ? "deny" : "approve", "U1");
+      press(talk, card.ts, random() < 0.8 ? "approve" : "deny", "U2");
     }
   }
 }

@@ -43,11 +43,11 @@ describe(".env.example", () => {
     expect(readFileSync(join(ROOT, ".env.example"), "utf8")).toBe(envExample());
   });
 
-  test("gives a right configuration when every line with a default is uncommented", () => {
+  test("gives a right configuration when every line with a default is uncommented", async () => {
     const env = parseEnv(envExample().replace(/^#(?=[A-Z_]+=.)/gm, ""));
     expect(env).toMatchObject({ OPENAI_MODEL: "gpt-5", DECKHAND_LOCK_MS: "10000" });
-    const nothingSet = readConfig({}, () => null);
-    expect(readConfig(env, () => "")).toEqual(nothingSet);
+    const nothingSet = await readConfig({}, () => null);
+    expect(await readConfig(env, () => "")).toEqual(nothingSet);
   });
 });
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** One thing to send: a chunk as an object, `[DONE]`, raw bytes, a pause, a reset connection, or silence. */
@@ -19,6 +19,8 @@ export interface FaultServer {
   bodies: Record<string, unknown>[];
   /** How many clients went before their answer was over. */
   gone: number;
+  /** Told the headers of each request. */
+  heard?: (headers: IncomingHttpHeaders) => void;
   /** Their methods and paths, such as `POST /v1/responses`. */
   asked: string[];
   /** What the next request gets; null leaves it without even headers. */
@@ -35,6 +37,7 @@ export async function startFaultServer(): Promise<FaultServer> {
     const asked = `${request.method ?? ""} ${request.url ?? ""}`;
     const parsed = JSON.parse(body || "{}") as Record<string, unknown>;
     fault.asked.push(asked);
+    fault.heard?.(request.headers);
     if (body !== "") fault.bodies.push(parsed);
     const answer = typeof fault.next === "function" ? fault.next(asked, parsed) : fault.next;
     if (answer !== null) await send(response, answer);

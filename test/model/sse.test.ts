@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { parseArguments } from "../../src/model/json.ts";
 import { bodyReader, type Item } from "../../src/model/sse.ts";
 
-function itemsOf(pieces: Uint8Array[]): Item[] {
-  const reader = bodyReader();
+function itemsOf(pieces: Uint8Array[], heard = 0): Item[] {
+  const reader = bodyReader(() => heard);
   return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
 }
 
@@ -23,6 +23,20 @@ test("however the bytes are cut, the events are the same, and noise is none", ()
       const pieces = edges.slice(1).map((edge, at) => whole.slice(edges[at], edge));
       expect(itemsOf(pieces)).toEqual([...events.map(([{ text }]) => value({ text })), { done: true }]);
     }),
+  );
+});
+
+test("a long string that says again what was heard is left out, wherever it is cut; all around it stays", () => {
+  const unit = fc.string({ unit: fc.constantFrom("\\", '"', "\n", "a", "é"), minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(unit, fc.integer({ min: 1_000, max: 70_000 }), (some, size) => {
+      const told = { a: '\\"', text: some.repeat(Math.ceil(500_000 / some.length)), b: some };
+      const body = bytes(`data: ${JSON.stringify(told)}\n\ndata: {"c":1}\n\n`);
+      const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, at) => body.subarray(at * size, (at + 1) * size));
+      expect(itemsOf(pieces, 500_000)).toEqual([value({ ...told, text: "" }), value({ c: 1 })]);
+      expect(itemsOf(pieces)).toEqual([value(told), value({ c: 1 })]);
+    }),
+    { numRuns: 30 },
   );
 });
 

@@ -63,30 +63,42 @@ test.each<[string, Record<string, unknown>, number | null]>([
   lists(answers);
   const one = model();
   // A request does not wait for a slow list.
-  if (window === null) expect(await one.window()).toBeNull();
-  else await expect.poll(() => one.window(), { timeout: 10_000 }).toBe(window);
+  if (window === null) expect(await one.window(true)).toBeNull();
+  else await expect.poll(() => one.window(true), { timeout: 10_000 }).toBe(window);
 });
 
 test("the list is asked for once for a while, and not at all when the window is configured", async () => {
   lists({ "GET /v1/models": { data: [{ id: "m", max_model_len: 40_960 }] } });
   const asked = server.asked.length;
   const one = model();
-  await Promise.all([one.window(), one.window()]);
-  await expect.poll(() => one.window(), { timeout: 10_000 }).toBe(40_960);
+  await Promise.all([one.window(true), one.window(true)]);
+  await expect.poll(() => one.window(true), { timeout: 10_000 }).toBe(40_960);
   expect(server.asked.length).toBe(asked + 1);
-  expect(await model({ window: 8_000 }).window()).toBe(8_000);
+  expect(await model({ window: 8_000 }).window(true)).toBe(8_000);
+  expect(server.asked.length).toBe(asked + 1);
+});
+
+test("who does not ask gets what was told before, without a request", async () => {
+  lists({ "GET /v1/models": { data: [{ id: "m", max_model_len: 40_960 }] } });
+  const asked = server.asked.length;
+  const one = model();
+  expect(await one.window(false)).toBeNull();
+  expect(server.asked.length).toBe(asked);
+  await expect.poll(() => one.window(true), { timeout: 10_000 }).toBe(40_960);
+  expect(await one.window(false)).toBe(40_960);
+  expect(await model({ window: 8_000 }).window(false)).toBe(8_000);
   expect(server.asked.length).toBe(asked + 1);
 });
 
 test("a list that does not come holds nobody up", async () => {
   server.next = null;
-  expect(await model().window()).toBeNull();
+  expect(await model().window(true)).toBeNull();
 });
 
 test("an endpoint that is not there has no window, and says no error", async () => {
   const dead = await startFaultServer();
   await dead.close();
-  expect(await model({ baseUrl: dead.url }).window()).toBeNull();
+  expect(await model({ baseUrl: dead.url }).window(true)).toBeNull();
 });
 
 test("an overflow tells the window, for this process and the next ones; the smaller figure counts", async () => {
@@ -101,8 +113,8 @@ test("an overflow tells the window, for this process and the next ones; the smal
   server.next = full;
   const one = model({ learned });
   expect(await ask(one).catch((thrown: unknown) => thrown)).toMatchObject({ code: "MODEL_OVERFLOW", retryAfterMs: undefined });
-  expect(await one.window()).toBe(8_192);
-  expect(await model({ learned }).window()).toBe(8_192);
+  expect(await one.window(true)).toBe(8_192);
+  expect(await model({ learned }).window(true)).toBe(8_192);
   expect(await learned.read(`m at ${new URL(server.url).host}`, Date.now())).toMatchObject([{ name: "window", value: "8192" }]);
 });
 

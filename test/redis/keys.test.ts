@@ -4,7 +4,6 @@ import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { claimWorkspaces } from "../../src/redis/claim.ts";
 import { KEYS, PREFIX } from "../../src/redis/keys.ts";
-import { redisLimiter } from "../../src/redis/limiter.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { readWorkers } from "../../src/redis/presence.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
@@ -18,14 +17,14 @@ it("every act works on the node of a cluster that has our slot alone", async () 
   await expect(admin.eval("return redis.call('SET', 'elsewhere', 1)", 1, `${PREFIX}:x`)).rejects.toThrow("non local key");
   const log = redisLog({ url: server.url, trace: keptTrace() });
   const queue = bullQueue({ url: server.url, trace: keptTrace() });
-  const limiter = redisLimiter({ url: server.url, trace: keptTrace() });
+  const { limiter } = log;
   const conversation = newThread();
 
   await log.ingest(arrival(conversation, "do it"));
   const worked = Promise.withResolvers<void>();
   await queue.serve(["w"], async ({ lock }) => {
     const taken = await log.takeover(conversation, lock);
-    if (taken.kind === "lost") throw new Error("lost");
+    if (taken.kind !== "taken") throw new Error("lost");
     await log.append(conversation, taken.epoch, "ask", 2000, [note("x"), asked("a"), asked("b")]);
     await log.settle(conversation, taken.epoch, 9);
     worked.resolve();
@@ -65,7 +64,7 @@ it("every act works on the node of a cluster that has our slot alone", async () 
   expect(await log.isServed("w2")).toBe(true);
   expect((await readWorkers(server.url, keptTrace(), ["w"])).get("w")).toHaveLength(1);
   expect((await admin.keys("*")).length).toBeGreaterThan(20);
-  await Promise.all([log.close(), queue.close(), limiter.close(), claims.close()]);
+  await Promise.all([log.close(), queue.close(), claims.close()]);
   await stop();
 });
 

@@ -1,8 +1,7 @@
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Log, WakeLock } from "../../src/core/log.ts";
+import type { WakeLock } from "../../src/core/log.ts";
 import type { Queue } from "../../src/core/ports.ts";
-import { redisLimiter } from "../../src/redis/limiter.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { bullQueue } from "../../src/redis/queue.ts";
 import { ANNA, arrival, asked, newThread, note } from "../contracts/log-doors.ts";
@@ -10,7 +9,7 @@ import { type TestRedis, freePort, keptTrace, startRedis, until } from "../suppo
 
 describe("Redis that goes away", () => {
   let server: TestRedis;
-  let log: Log;
+  let log: ReturnType<typeof redisLog>;
   let queue: Queue;
   let trace: ReturnType<typeof keptTrace>;
   beforeEach(async () => {
@@ -56,7 +55,6 @@ describe("Redis that goes away", () => {
   });
 
   it("refuses with REDIS_DOWN what was asked meanwhile, and works again when it is back", async () => {
-    const limiter = redisLimiter({ url: server.url, trace });
     await log.marked("x");
     await server.kill();
     const conversation = newThread();
@@ -64,7 +62,7 @@ describe("Redis that goes away", () => {
     await Promise.all([
       expect(log.ingest(arrival(conversation, "meanwhile"))).rejects.toMatchObject(refused),
       expect(queue.wake(conversation, "w")).rejects.toMatchObject(refused),
-      expect(limiter.take([{ name: "b", burst: 1, perSecond: 1 }], 0)).rejects.toMatchObject(refused),
+      expect(log.limiter.take([{ name: "b", burst: 1, perSecond: 1 }], 0)).rejects.toMatchObject(refused),
       expect(log.onHint(() => {})).rejects.toMatchObject(refused),
     ]);
     await server.restart();
@@ -77,7 +75,6 @@ describe("Redis that goes away", () => {
       works(() => log.ingest(arrival(conversation, "now"))),
     );
     expect(await log.read(conversation, 1)).toMatchObject([{ text: "now" }]);
-    await limiter.close();
   });
 
   it("is noticed in the trace, without flooding it", async () => {

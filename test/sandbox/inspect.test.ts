@@ -27,6 +27,14 @@ describe("looking into a workspace", () => {
     expect([...seen.found.keys()]).toEqual(["d7/.envrc"]);
   });
 
+  it("is whole although bash, as it happens now and then, does not know how a program of it has ended", async () => {
+    const { look, told } = room();
+    await told(REPOSITORY);
+    const seen = await look(`wait() { return 255; }\n${INSPECT}`);
+    expect(seen.cut).toBe(false);
+    expect([...seen.config.keys()]).toEqual([".git/config"]);
+  });
+
   it("says when there is more than it looks at; then nothing is writable for a command that nobody approved", async () => {
     const { look, fill } = room();
     const before = await look();

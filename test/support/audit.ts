@@ -78,7 +78,8 @@ function auditRuns(log: Entry[], effects: string[], found: Audit): void {
     const word = /echo (\S+) >> fx\.txt/.exec(run.command)?.[1];
     const count = effects.filter((line) => line === word).length;
     if (count > 1) found.twice.push(`effect ${word}`);
-    if (word && ended[0]?.how === "exited" && count === 0) found.lost.push(`effect ${word}`);
+    const [end] = ended;
+    if (word && end?.how === "exited" && count === 0) found.lost.push(`effect ${word} (exit ${end.exit}: ${end.output.text})`);
     const asked = of(log, "approval-asked").find((e) => e.call === run.call);
     const approved = of(log, "approval-decided").find((e) => e.call === run.call)?.decision === "approved";
     const asks = of(log, "judged").find((e) => e.call === run.call)?.verdict !== "auto";

@@ -82,6 +82,8 @@ export interface Said {
   /** The posts of the thread as a person reads them, the asker's words first. */
   lines(): string[];
   posts(): Shown[];
+  /** The bot's and everybody else's, oldest first. */
+  all(): Shown[];
   /** How a post reads now. */
   text(post: { ts: string }): string;
   /** Waits until a post of the bot reads like this; gives the post. */
@@ -129,7 +131,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
     ...options.env,
   };
   options.prepare?.(stage);
-  const config = loadConfig(env);
+  const config = await loadConfig(env);
   const trace = logTrace(config.logLevel, config.secrets);
   const log = redisLog({ url: redis.url, trace });
   const app: App | null = options.start === false ? null : await startApp(config, "all", trace);
@@ -201,6 +203,7 @@ function only<T extends object>(twin: object, right: boolean): T {
 function said(stage: Stage, log: Log, channel: string, ts: string, root: string): Said {
   const conversation = stage.conversation(channel, root);
   const posts = (): Shown[] => stage.thread(channel, root, "bot");
+  const all = (): Shown[] => stage.thread(channel, root, "all");
   const shows = (pattern: RegExp, ms = 45_000): Promise<Shown> => stage.waitFor(() => posts().find((m) => pattern.test(m.text)), ms);
   return {
     ts,
@@ -208,8 +211,9 @@ function said(stage: Stage, log: Log, channel: string, ts: string, root: string)
     root,
     conversation,
     posts,
+    all,
     shows,
-    lines: () => stage.thread(channel, root, "all").map((m) => m.text),
+    lines: () => all().map((m) => m.text),
     text: (post) => posts().find((m) => m.ts === post.ts)?.text ?? "",
     async press(action, user = "U1") {
       const card = await shows(action === "approve" ? /\[ Approve \]/ : /\[ Deny \]/);

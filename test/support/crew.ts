@@ -27,7 +27,7 @@ export interface RoleProcess {
 export interface Crew {
   /** A process of its own, ready. */
   start(role: Role, env?: Record<string, string>): Promise<RoleProcess>;
-  /** The role in this process, which is much cheaper; for whoever is not to die. */
+  /** The role in this process, which is much cheaper; for whoever is not to be killed. Its `stop` may be called twice. */
   here(role: Role): Promise<App>;
   /** Ends all of them, and the decks. */
   end(): Promise<void>;
@@ -44,10 +44,12 @@ export function crewOf(deck: Corridor, ...beside: Corridor[]): Crew {
       return await isReady(started);
     },
     async here(role) {
-      const config = loadConfig(deck.env);
+      const config = await loadConfig(deck.env);
       const app = await startApp(config, role, logTrace(config.logLevel, config.secrets));
-      apps.push(app);
-      return app;
+      let stopped: Promise<void> | null = null;
+      const once: App = { stop: () => (stopped ??= app.stop()) };
+      apps.push(once);
+      return once;
     },
     async end() {
       await Promise.all([...processes.map((each) => each.kill()), ...apps.map((app) => app.stop())]);

@@ -1,6 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Corridor } from "./corridor.ts";
 import { type RoleProcess, roleOf } from "./crew.ts";
@@ -19,29 +17,27 @@ export function canMakeHosts(): boolean {
   return spawnSync("bwrap", [...machine("probe"), ...inner]).status === 0;
 }
 
-/** What a machine with nothing but a loopback of its own can reach: one socket in a folder that leads to a port here. */
-export async function bridge(socket: string, port: number): Promise<{ close(): Promise<void> }> {
-  const server = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    const drop = (): void => void (near.destroy(), far.destroy());
-    for (const end of [near, far]) end.on("error", drop).on("close", drop);
-    near.pipe(far).pipe(near);
-  });
-  server.listen(socket);
-  await once(server, "listening");
-  return {
-    async close() {
-      server.close();
-      await once(server, "close");
-    },
-  };
+/** What a machine with nothing but a loopback of its own can reach: a socket in a folder that leads to a port here. */
+export function bridge(socket: string, port: number): { close(): void } {
+  const child = spawn("socat", [`UNIX-LISTEN:${socket},fork`, `TCP:127.0.0.1:${port}`], { detached: true, stdio: "ignore" });
+  return { close: () => endGroup(child) };
+}
+
+/** Whatever of it is left. */
+function endGroup(child: ChildProcess): void {
+  try {
+    process.kill(-(child.pid as number), "SIGKILL");
+  } catch {
+    // nothing is
+  }
 }
 
 /** `bin/deckhand start --role worker` on a machine of that name, whose Redis and model are behind the sockets in `root`. */
 export function startFarWorker(deck: Corridor, name: string, place: TestWorkspace, workspaces: string): RoleProcess {
   const socat = (port: number, socket: string): string =>
     `socat TCP-LISTEN:${port},bind=127.0.0.1,fork UNIX-CONNECT:${join(place.root, socket)} &`;
-  const line = `${socat(6379, "redis")} ${socat(8080, "model")} exec bin/deckhand start --role worker`;
+  const there = (port: number): string => `until socat -u OPEN:/dev/null TCP:127.0.0.1:${port} 2>/dev/null; do sleep 0.05; done;`;
+  const line = `${socat(6379, "redis")} ${socat(8080, "model")} ${there(6379)} ${there(8080)} exec bin/deckhand start --role worker`;
   const env = {
     ...deck.env,
     REDIS_URL: "redis://127.0.0.1:6379",
@@ -56,11 +52,7 @@ export function startFarWorker(deck: Corridor, name: string, place: TestWorkspac
     ...far,
     /** The machine is switched off. */
     async kill() {
-      try {
-        process.kill(-(child.pid as number), "SIGKILL");
-      } catch {
-        // nothing of it is left
-      }
+      endGroup(child);
       await far.gone;
     },
   };

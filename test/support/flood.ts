@@ -15,22 +15,26 @@ export interface Flood {
   broken: string[];
 }
 
-/** Each thread prints in steps of eight commands and asks once, each after another step. */
-const STEPS = 6;
+/** How much: each thread prints in so many steps of so many commands and asks once, each after another step. */
+export interface Load {
+  threads: number;
+  steps: number;
+  calls: number;
+}
 
-function printing(index: number): Rule {
+function printing(index: number, load: Load): Rule {
   const calls = (step: number) =>
-    Array.from({ length: 8 }, (_, n) => ({ name: "bash", args: { command: `echo thread-${index} step-${step} no-${n}` } }));
-  const steps = Array.from({ length: STEPS }, (_, step) =>
-    step === 2 + (index % (STEPS - 2)) ? () => bash(`rm -f old; echo asked-${index} >> fx.txt`) : () => ({ calls: calls(step) }),
+    Array.from({ length: load.calls }, (_, n) => ({ name: "bash", args: { command: `echo thread-${index} step-${step} no-${n}` } }));
+  const steps = Array.from({ length: load.steps }, (_, step) =>
+    step === 2 + (index % (load.steps - 2)) ? () => bash(`rm -f old; echo asked-${index} >> fx.txt`) : () => ({ calls: calls(step) }),
   );
   return { when: new RegExp(`print ${index}$`), steps: [...steps, () => say(`thread-${index} is done`)] };
 }
 
 /** So many threads in one channel, under the limits that the platform has; each card is approved as soon as it is there. */
-export async function flood(platform: Platform, threads: number): Promise<Flood> {
-  const all = Array.from({ length: threads }, (_, index) => index);
-  const deck = await openCorridor({ platform, rules: all.map(printing), twin: { limits: true } });
+export async function flood(platform: Platform, load: Load): Promise<Flood> {
+  const all = Array.from({ length: load.threads }, (_, index) => index);
+  const deck = await openCorridor({ platform, rules: all.map((index) => printing(index, load)), twin: { limits: true } });
   try {
     const saids = await Promise.all(all.map((index) => deck.mention(`print ${index}`)));
     const approve = async (said: Said): Promise<void> => {

@@ -114,6 +114,15 @@ function hearing(options: EarsOptions, clients: Clients, self: Self, arrive: Arr
   const { trace, log, clock } = options;
   const people = slackPeople({ client: clients.lookup, team: self.team, clock, trace });
   const inLine = lines();
+  /** What is being kept, by event: `app_mention` and `message` bring the same thing at the same time. */
+  const underWay = new Map<string, Promise<Reply>>();
+
+  function arriveOnce(inbound: Inbound): Promise<Reply> {
+    const event = `${inbound.kind} ${inbound.event}`;
+    const arriving = underWay.get(event) ?? arrive(inbound).finally(() => underWay.delete(event));
+    underWay.set(event, arriving);
+    return arriving;
+  }
 
   return async (reading, delivery) => {
     if (reading.kind === "ignored") return;
@@ -122,7 +131,7 @@ function hearing(options: EarsOptions, clients: Clients, self: Self, arrive: Arr
     const hearIt = async (): Promise<[Inbound, Reply]> => {
       const [by, names] = await Promise.all([people.person(place.user), people.names(named)]);
       const arrived = inbound(by, names);
-      return [arrived, await arrive(arrived)];
+      return [arrived, await arriveOnce(arrived)];
     };
     // A reply must not overtake the mention that opens its conversation. A press waits for nobody: Slack gives it 3 s.
     const [arrived, { whisper: words }] = await (ts === null ? hearIt() : inLine(`${place.channel}:${place.thread ?? ts}`, ts, hearIt));

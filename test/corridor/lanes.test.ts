@@ -4,15 +4,16 @@ import { openCorridor } from "../support/corridor.ts";
 import { flood } from "../support/flood.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
-const THREADS = 6;
+/** Without lanes the slowest card of Slack takes 10 s under this load; `script/bench posting` has a bigger one. */
+const LOAD = { threads: 3, steps: 4, calls: 4 };
 
 test.concurrent.each(PLATFORMS)(
-  "on %s: a card is there soon while six threads of its channel print more than the platform takes; nothing is out of order, and no call is limited",
+  "on %s: a card is there soon while three threads of its channel print more than the platform takes; nothing is out of order, and no call is limited",
   async (platform) => {
-    const { cards, broken, limited } = await flood(platform, THREADS);
+    const { cards, broken, limited } = await flood(platform, LOAD);
     expect(broken).toEqual([]);
-    expect(cards).toHaveLength(THREADS);
-    // Without lanes the slowest took 55 s; a machine that is busy otherwise gets some more than the 4 s of `script/bench posting`.
+    expect(cards).toHaveLength(LOAD.threads);
+    // A busy machine gets some more than the 4 s of `script/bench posting`.
     expect(Math.max(...cards)).toBeLessThan(8_000);
     expect(limited).toBe(0);
   },

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { messageOf } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { Queue, Trace, Wake } from "../core/ports.ts";
+import { LIMITS } from "../limits.ts";
+import { KEYS } from "./keys.ts";
+import { keepLock, within } from "./rings.ts";
+
+export interface NearBell {
+  /** Rings. A thread that is being looked at is looked at once more after that. */
+  ring(conversation: string): void;
+  /** The same; resolves when it has been looked at, and rejects with what the handler threw. */
+  answer(conversation: string): Promise<void>;
+  /** From now on rings are answered. */
+  serve(handler: (wake: Wake) => Promise<void>): void;
+  /** Finishes what is due, for LIMITS.lastPosts at most; then nothing more is begun. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface NearParts {
+  log: Pick<Log, "lease">;
+  trace: Trace;
+  /** Hears what could not be done here, and tries it again. */
+  far: Pick<Queue, "wakePosts">;
+  lockMs: number;
+}
+
+/**
+ * The doorbell in a gateway for its own threads: what it hears or keeps itself it also posts, at once, without a way round
+ * through Redis. Its wakes hold a lock that no other gateway's do; who finds it taken leaves the thread to its holder,
+ * which looks whether there is more before it gives the lock back. A lost ring is healed by the sweeper.
+ */
+export function nearBell(parts: NearParts): NearBell {
+  const { trace, far } = parts;
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const running = new Map<string, { over: Promise<void>; letGo: AbortController }>();
+  const leaving = new AbortController();
+  let handler: ((wake: Wake) => Promise<void>) | undefined;
+
+  function answer(conversation: string): Promise<void> {
+    const asked = waiting.get(conversation) ?? Promise.withResolvers<void>();
+    waiting.set(conversation, asked);
+    answerAll();
+    return asked.promise;
+  }
+
+  function answerAll(): void {
+    for (const [conversation, asked] of waiting) {
+      if (!handler || leaving.signal.aborted || running.size >= LIMITS.postsAtOnce) return;
+      if (running.has(conversation)) continue;
+      waiting.delete(conversation);
+      const letGo = new AbortController();
+      const over = look(conversation, handler, parts, { letGo, leaving: leaving.signal })
+        .then(asked.resolve, asked.reject)
+        .then(() => {
+          running.delete(conversation);
+          answerAll();
+        });
+      running.set(conversation, { over, letGo });
+    }
+  }
+
+  function ring(conversation: string): void {
+    answer(conversation)
+      .catch(async (thrown: unknown) => {
+        trace.warn("posts-failed", { conversation, error: messageOf(thrown) });
+        await far.wakePosts(conversation);
+      })
+      .catch((thrown: unknown) => trace.warn("ring-failed", { conversation, error: messageOf(thrown) }));
+  }
+
+  async function rest(): Promise<void> {
+    while (running.size > 0) await Promise.all([...running.values()].map(({ over }) => over));
+  }
+
+  return {
+    ring,
+    answer,
+    serve(act) {
+      handler = act;
+      answerAll();
+    },
+    async close() {
+      await within(LIMITS.lastPosts, rest());
+      leaving.abort(new Error("this process ends"));
+      if (await within(LIMITS.handlerEnd, rest())) return;
+      for (const { letGo } of running.values()) letGo.abort(new Error("this process ends"));
+    },
+  };
+}
+
+/** Calls the handler under a lock, which it takes together with the thread and which is kept while it runs. */
+async function look(
+  conversation: string,
+  handler: (wake: Wake) => Promise<void>,
+  { log, trace, lockMs }: NearParts,
+  { letGo, leaving }: { letGo: AbortController; leaving: AbortSignal },
+): Promise<void> {
+  const name = `post:${conversation}`;
+  const lock = { key: KEYS.lease(name), token: randomUUID(), lasts: lockMs };
+  const release = keepLock(
+    async () => Number(await log.lease(name, lock.token, lockMs)),
+    lockMs,
+    () => letGo.abort(new Error("the lock on this thread was lost")),
+  );
+  try {
+    await handler({ conversation, lock, signal: letGo.signal, leaving });
+  } finally {
+    release();
+    // Given back already where all was done; else it would run out.
+    log.lease(name, lock.token, 0).catch((thrown: unknown) => trace.info("lock-kept", { conversation, error: messageOf(thrown) }));
+  }
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { Entry } from "../../src/core/entry.ts";
+import { knownEntries } from "../../src/core/known.ts";
+
+/** A log that can be read, and what was read of it: after which entry. */
+function readable() {
+  const logs = new Map<string, Entry[]>();
+  const asked: number[] = [];
+  return {
+    asked,
+    write(thread: string, texts: string[], at = 1) {
+      const log = logs.get(thread) ?? [];
+      logs.set(thread, log);
+      for (const text of texts) log.push({ v: 1, seq: log.length + 1, at, epoch: 0, type: "failed", code: "x", text, answers: [] });
+    },
+    lose: (thread: string, from: number) => logs.get(thread)?.splice(from - 1),
+    log: (thread: string) => logs.get(thread),
+    read: async (thread: string, after: number) => {
+      asked.push(after);
+      return structuredClone((logs.get(thread) ?? []).slice(after));
+    },
+  };
+}
+
+test("of a thread that was read only the end is read again, and what it gives is the whole log", async () => {
+  const { asked, write, log, read } = readable();
+  const entriesOf = knownEntries({ read });
+  write("a", ["one", "two"]);
+  expect(await entriesOf("a")).toEqual(log("a"));
+  write("a", ["three"]);
+  const [first] = await entriesOf("a");
+  expect(await entriesOf("a")).toEqual(log("a"));
+  expect((await entriesOf("a"))[0]).toBe(first);
+  expect(asked).toEqual([0, 1, 2, 2]);
+});
+
+test("a log whose end was lost and written anew is read anew", async () => {
+  const { write, lose, log, read } = readable();
+  const entriesOf = knownEntries({ read });
+  write("a", ["one", "two", "three"]);
+  await entriesOf("a");
+  lose("a", 2);
+  expect(await entriesOf("a")).toEqual(log("a"));
+  write("a", ["another two"], 2);
+  await entriesOf("a");
+  lose("a", 2);
+  write("a", ["a third two", "three"], 3);
+  expect(await entriesOf("a")).toEqual(log("a"));
+});
+
+test("what was read longest ago is forgotten when there is too much, and read anew", async () => {
+  const { asked, write, log, read } = readable();
+  const entriesOf = knownEntries({ read }, 300);
+  for (const thread of ["a", "b", "c"]) write(thread, ["x".repeat(50)]);
+  for (const thread of ["a", "b", "a", "c"]) await entriesOf(thread);
+  asked.length = 0;
+  expect(await entriesOf("a")).toEqual(log("a"));
+  expect(await entriesOf("b")).toEqual(log("b"));
+  expect(asked).toEqual([0, 0]);
+});
