@@ -51,7 +51,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       await said.shows(/Thinking/);
       await deck.stage.remove(said);
       await said.shows(/^Nothing more is done: the message was removed\.$/);
-      await expect.poll(async () => (await said.entries()).at(-1)?.type, { timeout: 10_000 }).toBe("model");
+      await expect.poll(async () => (await said.entries()).at(-1)?.type, { timeout: 10_000 }).toBe("judged");
       await deck.mention("no, just greet", { channel: "C3" }).then((other) => other.shows(/hello instead/));
       expect(said.posts()).toHaveLength(1);
       expect(effect()).toBe(false);

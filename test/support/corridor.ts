@@ -88,7 +88,7 @@ export interface Said {
   text(post: { ts: string }): string;
   /** Waits until a post of the bot reads like this; gives the post. */
   shows(pattern: RegExp, ms?: number): Promise<Shown>;
-  /** Waits for a card that still has buttons, and presses. */
+  /** Waits for a card that still has buttons, and presses the newest. */
   press(action: "approve" | "deny", user?: string): Promise<void>;
   entries(): Promise<Entry[]>;
 }
@@ -216,7 +216,8 @@ function said(stage: Stage, log: Log, channel: string, ts: string, root: string)
     lines: () => all().map((m) => m.text),
     text: (post) => posts().find((m) => m.ts === post.ts)?.text ?? "",
     async press(action, user = "U1") {
-      const card = await shows(action === "approve" ? /\[ Approve \]/ : /\[ Deny \]/);
+      const button = action === "approve" ? /\[ Approve \]/ : /\[ Deny \]/;
+      const card = await stage.waitFor(() => posts().findLast(({ text }) => button.test(text)), 45_000);
       await stage.press({ channel, root, ts: card.ts, action, user });
     },
     entries: () => log.read(conversation, 0),
