@@ -22,7 +22,7 @@ const BARE = { as: null, cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 
 /** As the run user, and by the shell that is there anyway: a process less for each command. */
 function goTo(folder: string): string {
-  return `cd -P -- ${quoted(folder)} || exit 125\nunset OLDPWD`;
+  return `cd -P -- ${quoted(folder)} 2>/dev/null || { echo "cannot cd to it" >&2; exit 125; }\nunset OLDPWD`;
 }
 
 /**

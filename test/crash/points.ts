@@ -39,7 +39,7 @@ export const POINTS: Readonly<Record<number, Point>> = {
   26: { what: "a thread's posts were taken over", at: ["post-taken"] },
   27: { what: "before a send", at: ["before-send"] },
   28: { what: "sent, and not noted", at: ["after-send", "after-edit"] },
-  29: { what: "sent and noted", at: ["after-sent", "before-posts-settle"] },
+  29: { what: "sent, its note still stands", at: ["after-sent", "before-posts-settle"] },
   30: { what: "a worker blocked for longer than its lock", in: ["test/corridor/frozen.test.ts"] },
   31: { what: "a process picks its own lost wake again", in: ["test/redis/locks.test.ts", "test/corridor/frozen.test.ts"] },
   32: {

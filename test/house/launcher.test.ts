@@ -85,7 +85,8 @@ describe("bin/deckhand", () => {
     expect(start(root, ["a"], { env: { DECKHAND_STATE: join(root, "s") } }).stdout).toContain(`cache ${root}/s/compiled\n`);
     expect(start(root, ["a"], { env: { DECKHAND_STATE: "~/s" }, cwd: "/" }).stdout).toContain(`cache ${root}/home/s/compiled\n`);
     expect(start(root, ["a"], { env: { DECKHAND_STATE: "s" }, cwd: "/" }).stdout).toContain(`cache ${root}/s/compiled\n`);
-    expect(start(root, ["a"], { env: { NODE_COMPILE_CACHE: "/told" } }).stdout).toContain("cache /told\n");
+    expect(start(root, ["a"], { env: { NODE_COMPILE_CACHE: "/told" } }).stdout).toContain(`cache ${unset}/compiled\n`);
+    expect(start(root, ["a"], { env: { NODE_COMPILE_CACHE: "/told", DECKHAND_ENV_FILE: "" } }).stdout).toContain("cache /told\n");
     const { stdout, status } = start(root, ["a"], { env: { DECKHAND_STATE: join(root, "src/main.ts") } });
     expect(stdout).toContain("cache \n");
     expect(status).toBe(0);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Room, openRoom, threadKey } from "./kit.ts";
+import { type Room, openRoom, realClock, threadKey } from "./kit.ts";
 
 let room: Room;
 afterEach(async () => room.close());
@@ -12,9 +12,10 @@ describe("hearing Slack", () => {
   it("counts a mention once, though Slack sends app_mention and message", async () => {
     room = await openRoom();
     const { ts } = await ask("<@U0BOT> run `a && b > c` on example.com");
-    await room.twin.waitFor(() => room.arrived.length === 2);
+    await settled();
+    expect(room.twin.events()).toHaveLength(2);
     expect(room.events()).toEqual([threadKey("C1", ts)]);
-    expect(room.arrived[0]).toEqual(room.arrived[1]);
+    for (const arrived of room.arrived) expect(arrived).toEqual(room.arrived[0]);
     expect(room.arrived[0]).toMatchObject({
       kind: "mention",
       text: "run `a && b > c` on example.com",
@@ -34,8 +35,10 @@ describe("hearing Slack", () => {
     const { ts } = await ask("<@U0BOT> go");
     await settled();
     expect(room.events()).toEqual([threadKey("C1", ts)]);
-    expect(room.twin.events().reduce((sum, event) => sum + event.attempts, 0)).toBeGreaterThanOrEqual(5);
-    expect(room.trace.told.filter((each) => each.event === "slack.not-kept")).toHaveLength(3);
+    // What brings the same at the same time is kept, or not kept, together.
+    const { length: notKept } = room.trace.told.filter((each) => each.event === "slack.not-kept");
+    expect(notKept).toBeGreaterThanOrEqual(3);
+    expect(room.twin.events().reduce((sum, event) => sum + event.attempts, 0)).toBeGreaterThanOrEqual(notKept + 2);
   });
 
   it("waits with the acknowledgement until the arrival is kept", async () => {
@@ -48,7 +51,8 @@ describe("hearing Slack", () => {
       return {};
     });
     await ask("<@U0BOT> go");
-    await room.twin.waitFor(() => waiting === 2);
+    await room.twin.waitFor(() => waiting > 0);
+    await realClock.sleep(200);
     expect(room.twin.events().some((event) => event.acked)).toBe(false);
     gate.resolve();
     await settled();

@@ -14,7 +14,7 @@ test("a reply waits for its thread's mention, whose look-up of names takes long"
   const { twin } = room;
   twin.addUser({ id: "U7", name: "Gus" });
   await twin.say({ channel: "C1", user: "U1", text: `<@${twin.botUserId}> hello` });
-  await twin.waitFor(() => texts().length >= 2);
+  await twin.waitFor(() => texts().length > 0);
   room.arrived.length = 0;
   twin.fault({ method: "users.info", delayMs: 800 });
   const { ts } = await twin.say({ channel: "C1", user: "U1", text: `<@${twin.botUserId}> tell <@U7> the time` });

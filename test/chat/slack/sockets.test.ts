@@ -131,7 +131,9 @@ describe("stopping", () => {
         return {};
       });
       await twin.say({ channel: "C1", user: "U1", text: "<@U0BOT> go" });
-      await twin.waitFor(() => waiting === 2);
+      await twin.waitFor(() => waiting > 0);
+      // Slack sends the same twice: the other one has come by then.
+      await realClock.sleep(300);
       const stopping = room.chat.stop();
       gate.resolve();
       await stopping;
