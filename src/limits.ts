@@ -19,6 +19,8 @@ export const LIMITS = {
   tokensPerThread: 10_000_000,
   /** How long the sums of one day are kept, and what each request was booked with. */
   spentTime: 48 * hour,
+  /** Tokens, and millionths of a dollar, that one request may be booked with: more is nonsense, and would break the sum. */
+  spentMost: 1_000_000_000_000,
 
   /** A command's time when the model asks for none, and the most it may ask for. */
   commandTime: 120 * second,
@@ -170,6 +172,9 @@ export const LIMITS = {
   modelIdle: 120 * second,
   /** Characters of one answer, thoughts and arguments included; more is an endpoint that does not end. */
   modelAnswer: 32_000_000,
+  /** Calls of one answer, and items of one answer or parts of an item; more is an endpoint that does not end. */
+  modelCalls: 256,
+  modelItems: 512,
   modelTries: 4,
   modelRetryBase: 1 * second,
   modelRetryMax: 30 * second,

@@ -1,5 +1,5 @@
 import type { Log } from "./core/log.ts";
-import { NOTHING, plus } from "./core/spending.ts";
+import { NOTHING, plus, type Spent } from "./core/spending.ts";
 import { LIMITS } from "./limits.ts";
 import { type Conversation, isKept, isOver, later, oldest, type Store } from "./memory-store.ts";
 
@@ -90,13 +90,19 @@ export function notes(store: Store): Pick<Log, Notes> {
       kept.set(key, { value: holder, until: clock.now() + ttlMs });
       return true;
     },
-    async spend(day, request, spent) {
-      const all = store.spent.get(day) ?? new Map<string, typeof spent>();
+    async spend(day, request, { tokens, cost }) {
+      const all = store.spent.get(day) ?? new Map<string, Spent>();
       const was = all.get(request)?.cost ?? null;
-      store.spent.set(day, all.set(request, { ...spent, cost: spent.cost ?? (was === null ? null : 0) }));
+      const known = cost ?? (was === null ? null : 0);
+      store.spent.set(day, all.set(request, { tokens: figure(tokens), cost: known === null ? null : figure(known) }));
       return [...all.values()].reduce(plus, NOTHING);
     },
     putBlob: async (key, data, ttlMs) => void kept.set(`blob:${key}`, { value: data.slice(), until: clock.now() + ttlMs }),
     getBlob: async (key) => (isKept(store, `blob:${key}`) ? (kept.get(`blob:${key}`)?.value as Uint8Array) : null),
   };
+}
+
+/** As spent.lua has it. */
+function figure(value: number): number {
+  return Math.floor(Math.max(0, Math.min(value, LIMITS.spentMost))) || 0;
 }

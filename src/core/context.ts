@@ -7,14 +7,13 @@ import { History } from "./history.ts";
 import { share } from "./items.ts";
 import type { ToolSpec } from "./ports.ts";
 import { filled, systemPrompt } from "./prompt.ts";
-import { makeRoom, SUMMARY, WINDOW } from "./room.ts";
+import { makeRoom, notesIn, SUMMARY, WINDOW } from "./room.ts";
 import { AGENTS } from "./sandbox.ts";
 import type { Session } from "./session.ts";
+import { broken } from "./speakers.ts";
 import { summarise } from "./summarise.ts";
 import { LIMITS } from "../limits.ts";
 
-/** The share of a small window that AGENTS.md gets. */
-const OF_AGENTS = 0.05;
 /** Tokens that fit into every window that work is possible in: their request does not wait to hear how large it is. */
 const SHORT = 2_500;
 /** Bytes of a token, at least. */
@@ -34,18 +33,28 @@ export function toolsOf({ tools }: Pick<Hands, "tools">): ToolSpec[] {
 export async function beforeRequest(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
   const notes = await agentsNotes(session, hands);
   const ask = notes !== null || session.history.tokens().tokens > SHORT;
-  const window = (await hands.model.window(ask)) ?? WINDOW;
+  const window = await windowNow(hands, ask, session.state.step?.entry.instead !== undefined);
   if (notes !== null) return [agentsBrief(notes, window, hands)];
   // What was done since the last answer was all that can be done.
   if (madeRoom(session).length > 0) return [];
   return await room(session, hands, signal, { window, overflowed: false });
 }
 
-/** What makes room when the endpoint says that a request is too long; nothing when it says so a second time in a row. */
-export async function afterOverflow(session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+/**
+ * What makes room when an endpoint says that a request is too long; nothing when it says so a second time in a row. `spare`: the
+ * spare model's, which may read less.
+ */
+export async function afterOverflow(session: Session, hands: Hands, signal: AbortSignal, spare: boolean): Promise<NewEntry[]> {
   if (madeRoom(session).some(({ overflow }) => overflow)) return [];
-  const window = (await hands.model.window(true)) ?? WINDOW;
+  const window = await windowNow(hands, true, spare);
   return await room(session, hands, signal, { window, overflowed: true });
+}
+
+/** What may be in a request of now; once the spare model is asked, for as long as the turn lasts, both have to be able to read it. */
+async function windowNow({ model, spare }: Hands, ask: boolean, isSpare: boolean): Promise<number> {
+  const windows = await Promise.all([model, ...(isSpare && spare ? [spare] : [])].map((each) => each.window(ask)));
+  const known = windows.filter((window) => window !== null);
+  return known.length > 0 ? Math.min(...known) : WINDOW;
 }
 
 /** All that was done to make room since the model answered, or the turn ended. */
@@ -77,9 +86,9 @@ async function agentsNotes(session: Session, hands: Hands): Promise<string | nul
 }
 
 function agentsBrief(said: string, window: number, hands: Hands): NewEntry {
-  const { text, at } = takeHead(said.trimEnd(), Math.min(LIMITS.notesTold, Math.floor(window * OF_AGENTS * BYTES)), LIMITS.outputLine);
-  const rest = at < said.trimEnd().length ? `\n[... the rest of the file is left out: ${utf8(said.slice(at))} bytes or more ...]` : "";
-  // A mark on each line: nothing in it can pass for words of ours or of people.
-  const quoted = `${text.trimEnd().replace(/^/gm, "> ")}${rest}`;
-  return { type: "brief", about: "agents", text: filled(hands.prompts.agents, { file: AGENTS, text: quoted }) };
+  // A mark on each line: nothing in it can pass for words of ours or of people. It counts: lines may be short, and many.
+  const quoted = broken(said.trimEnd()).replace(/^/gm, "> ");
+  const { text, at } = takeHead(quoted, Math.min(LIMITS.notesTold, notesIn(window)), LIMITS.outputLine);
+  const rest = at < quoted.length ? `\n[... the rest of the file is left out: ${utf8(quoted.slice(at))} bytes or more ...]` : "";
+  return { type: "brief", about: "agents", text: filled(hands.prompts.agents, { file: AGENTS, text: `${text.trimEnd()}${rest}` }) };
 }

@@ -197,13 +197,17 @@ interface Bodies {
   paused: { text: string; approvers: string[]; limit?: "thread" | DaySpent };
   /**
    * To make room for the model: of each output up to entry `upto` it gets only `outputs` bytes, and with a `summary` what
-   * happened up to there is represented by that; of each message of people at most `words` bytes. `tokens` of `window` were
-   * taken before; `overflow`: the endpoint had refused them. `cost`: of asking for the summary.
+   * happened up to there is represented by that; of each message of people at most `words` bytes, of each of the model's own `said`,
+   * of the repository's notes `notes`. `tokens` of `window` were taken before; `overflow`: the endpoint had refused them. `cost`:
+   * of asking for the summary. `without`: nothing of all that, but what the endpoint had refused and is told no more.
    */
   compacted: {
     upto: number;
     outputs: number;
     words?: number;
+    said?: number;
+    notes?: number;
+    without?: Refused;
     summary?: string;
     tokens: number;
     window: number;
@@ -225,6 +229,12 @@ interface Bodies {
   /** An operator lets a parked conversation go on. */
   retried: { by: Person };
 }
+
+/**
+ * What a request was answered without: all pictures; the outputs of the newest step; its calls and what the model said with them,
+ * with a summary or notes of the repository that no answer has read; the words of people that came before this turn and no answer has read.
+ */
+export type Refused = "pictures" | "outputs" | "step" | "words";
 
 /** What somebody wants to have done about the interrupted run that ended in entry `of`. */
 export interface Pressed {

@@ -1,8 +1,9 @@
-import { type Entry, isEntry } from "./entry.ts";
+import { type Entry, isEntry, type NewEntry } from "./entry.ts";
 import type { Image, Message } from "./ports.ts";
 import { resultText } from "./prompt.ts";
 import { type Redact, redacted } from "./redactor.ts";
-import { isLong, type Item, itemOf, lessOf, newestWords, outputBytes, shortened, tokensIn } from "./items.ts";
+import { afterRoom, isLong, type Item, itemOf, newestWords, outputBytes, type Since, tokensIn } from "./items.ts";
+import { attachedLine, indented, speaker } from "./speakers.ts";
 
 const NO_RESULT = "Not known: the work was interrupted before this call had a result.";
 
@@ -31,8 +32,9 @@ export class History {
   readonly #edits = new Map<string, Entry<"edited">[]>();
   readonly #removed = new Map<string, number>();
   readonly #readUpTo = new Map<string, number>();
-  /** How much of people's words is told, where there was no room for more. */
-  readonly #less: { upto: number; bytes: number }[] = [];
+  /** What has to be done to words that still wait. */
+  readonly #made: ((item: Item) => Item)[] = [];
+  #since: Since = { step: 0, read: 0, summary: false };
   /** By the key of their bytes, which stands in their place in the items. */
   readonly #pictures = new Map<string, string | null>();
   /** Messages of which a brief says what became of their files, and its seq. */
@@ -53,12 +55,33 @@ export class History {
 
   /** The messages of a request that is made now. */
   messages(): Message[] {
-    return [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)].map((item) => this.#withPictures(item.message));
+    return this.#all().map((item) => this.#withPictures(item.message));
+  }
+
+  /** The same as they would be with these entries. */
+  messagesWith(made: NewEntry<"compacted">[]): Message[] {
+    const changed = (item: Item): Item => made.reduce((all, entry) => afterRoom(all, entry, this.#since), item);
+    return this.#all().map((item) => this.#withPictures(changed(item).message));
+  }
+
+  /** Whether this entry would change a request of now. */
+  changes(made: NewEntry<"compacted">): boolean {
+    return this.#all().some((item) => afterRoom(item, made, this.#since) !== item);
+  }
+
+  /** What the repository says: its entry, and about how many tokens it takes. */
+  notes(): { seq: number; tokens: number } | null {
+    const item = this.#all().find(({ from }) => from === "brief");
+    return item ? { seq: item.seq, tokens: this.#counted(item.tokens) } : null;
+  }
+
+  #all(): Item[] {
+    return [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)];
   }
 
   /** Pictures that a request of now shows and that were not given by `show`. */
   unseen(): string[] {
-    const shown = [...this.#items, ...this.#settle(Number.POSITIVE_INFINITY)].flatMap(({ message }) => picturesOf(message));
+    const shown = this.#all().flatMap(({ message }) => picturesOf(message));
     return shown.map(({ data }) => data).filter((blob) => !this.#pictures.has(blob));
   }
 
@@ -75,18 +98,19 @@ export class History {
 
   /**
    * All that is not always the same, oldest first; what belongs to one step of the model stands together under the entry
-   * of that step. `words`: the tokens of people's words among them, `long`: how many of those could be shortened; `outputs`:
-   * the tokens of each result that could be.
+   * of that step. `words`: the tokens of people's words among them, `long`: how many of those could be shortened; `said`:
+   * the tokens of the model's own message, if it could be; `outputs`: those of each result that could be.
    */
   steps(): Told[] {
     const steps: Told[] = [];
-    for (const { seq, tokens, from, message } of [...this.#items.slice(1), ...this.#settle(Number.POSITIVE_INFINITY)]) {
+    for (const { seq, tokens, from, message } of this.#all().slice(1)) {
       if (from === "summary" || from === "brief") continue;
-      if (steps.at(-1)?.seq !== seq) steps.push({ seq, tokens: 0, words: 0, long: 0, outputs: [] });
+      if (steps.at(-1)?.seq !== seq) steps.push({ seq, tokens: 0, words: 0, long: 0, said: 0, outputs: [] });
       const step = steps.at(-1) as Told;
       step.tokens += this.#counted(tokens);
       if (from === "person") step.words += this.#counted(tokens);
       if (from === "person" && isLong(message)) step.long += 1;
+      if (from === "model" && isLong(message)) step.said += this.#counted(tokens);
       if (from === "result" && isLong(message)) step.outputs.push(this.#counted(tokens));
     }
     return steps;
@@ -130,6 +154,7 @@ export class History {
   }
 
   #answer(entry: Entry<"model">): void {
+    if (entry.again === undefined) this.#since = { step: entry.seq, read: entry.read, summary: false };
     this.#push(...this.#settle(entry.read));
     for (const { entry: word } of this.#waiting) {
       if (isEntry(word, "message") && word.seq <= entry.read) this.#readUpTo.set(word.event, entry.read);
@@ -178,9 +203,7 @@ export class History {
       if (text === null) return [];
       const images = isEntry(entry, "brief") ? entry.pictures?.map(({ type, blob }) => ({ type, data: blob })) : undefined;
       const item = itemOf({ role: "user", content: text, ...(images ? { images } : {}) }, entry.seq, fromOf(entry));
-      return [
-        this.#less.reduce((all, { upto, bytes }) => (entry.seq <= upto && item.from === "person" ? shortened(all, bytes) : all), item),
-      ];
+      return [this.#made.reduce((all, change) => change(all), item)];
     });
   }
 
@@ -197,19 +220,21 @@ export class History {
 
   #textOf(entry: Waiting["entry"], read: number): string | null {
     if (isEntry(entry, "brief")) return entry.text;
-    if (isEntry(entry, "final")) return entry.reason === "answer" ? null : `(Note from Deckhand: ${entry.text})`;
+    if (isEntry(entry, "final")) return entry.reason === "answer" ? null : `(Note from Deckhand: ${indented(entry.text)})`;
     if (isEntry(entry, "choice")) return entry.choice === "leave" ? this.#left(entry) : null;
     if (isEntry(entry, "failed") && entry.parked) return PARKED;
-    if (isEntry(entry, "failed")) return `(Note from Deckhand: the work stopped here. ${entry.text})`;
+    if (isEntry(entry, "failed")) return `(Note from Deckhand: the work stopped here. ${indented(entry.text)})`;
     // To choose another model is nobody's business but Deckhand's.
     if (isEntry(entry, "message")) return entry.use !== undefined && entry.to === "thread" ? null : this.#words(entry, read);
     // An edit of words that the model has not read is already in those words.
     const sent = this.#readUpTo.get(entry.event);
-    return sent === undefined || entry.seq <= sent ? null : `(An earlier message was changed by its writer. It now says: ${entry.text})`;
+    return sent === undefined || entry.seq <= sent
+      ? null
+      : `(An earlier message was changed by its writer. It now says: ${indented(entry.text)})`;
   }
 
   #left({ of, by }: Entry<"choice">): string {
-    return `(Note from Deckhand: ${by.name} leaves the interrupted command of call ${this.#ended.get(of) ?? ""} as it is.)`;
+    return `(Note from Deckhand: ${speaker(by.name)} leaves the interrupted command of call ${this.#ended.get(of) ?? ""} as it is.)`;
   }
 
   #words(entry: Entry<"message">, read: number): string | null {
@@ -219,23 +244,23 @@ export class History {
     const text = edits.at(-1)?.text ?? entry.text;
     const filed = this.#filed.get(entry.seq);
     const left = filed !== undefined && filed <= read ? "" : "; not downloaded";
-    const files = (entry.files ?? []).map((f) => `\n(attached: ${f.name}, ${f.type}, ${f.bytes} bytes${left})`);
+    const files = (entry.files ?? []).map((file) => `\n${attachedLine(file, left)}`);
     const to = entry.to === "thread" ? " (to the others in the thread, for your information)" : "";
-    return `${entry.by.name}${to}: ${text}${files.join("")}`;
+    return `${speaker(entry.by.name)}${to}: ${indented(text)}${files.join("")}`;
   }
 
-  #compact({ upto, outputs, words, summary, window }: Entry<"compacted">): void {
-    if (words !== undefined) this.#less.push({ upto, bytes: words });
-    for (const item of this.#items) {
-      if (item.seq > upto) continue;
-      if (item.from === "result") this.#becomes(item, lessOf(item, outputs));
-      else if (item.from === "person" && words !== undefined) this.#becomes(item, shortened(item, words));
-    }
+  #compact(entry: Entry<"compacted">): void {
+    const { upto, summary, window } = entry;
+    const since = this.#since;
+    const change = (item: Item): Item => afterRoom(item, entry, since);
+    this.#made.push(change);
+    for (const item of this.#items) this.#becomes(item, change(item));
     if (summary === undefined) return;
+    this.#since = { ...since, summary: true };
     const [system, ...rest] = this.#items as [Item, ...Item[]];
     const briefs = rest.filter((item) => item.from === "brief");
     const people = rest.filter((item) => item.from === "person" && item.seq <= upto);
-    const said = `(Note from Deckhand: this conversation grew long. What happened so far, in short:\n${summary}\nWhat people wrote stands above in their own words.)`;
+    const said = `(Note from Deckhand: this conversation grew long. What happened so far, in short:\n  ${indented(summary)}\nWhat people wrote stands above in their own words.)`;
     const told = itemOf({ role: "user", content: this.#redact(said) }, upto, "summary");
     const kept = rest.filter((item) => item.from !== "brief" && item.seq > upto);
     this.#items = [];
@@ -259,5 +284,6 @@ export interface Told {
   tokens: number;
   words: number;
   long: number;
+  said: number;
   outputs: number[];
 }

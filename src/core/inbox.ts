@@ -4,7 +4,8 @@ import type { Hands } from "./hands.ts";
 import type { History } from "./history.ts";
 import type { Log } from "./log.ts";
 import type { Session } from "./session.ts";
-import { visible } from "./visible.ts";
+import { safeName } from "./speakers.ts";
+import { oneLine } from "./status.ts";
 
 type Text = Extract<ReceivedFile, { blob: string }>;
 
@@ -18,10 +19,12 @@ export async function takeFiles(received: Entry<"received">, session: Session, h
   const put = await putTexts(texts, session, hands);
   const lines = received.files.map((file) => {
     const about = `- ${safeName(file.name)} (${file.bytes} bytes)`;
-    if ("problem" in file) return `${about}: not taken, because ${file.problem}`;
+    if ("problem" in file) return `${about}: not taken, because ${oneLine(file.problem)}`;
     if (file.as === "picture") return `${about}: a picture (${file.type}), shown with this note`;
     const at = put.paths[texts.indexOf(file)];
-    return at === undefined ? `${about}: not taken, because ${put.problem}` : `${about}: written to ${path}/${at}`;
+    return at === undefined
+      ? `${about}: not taken, because ${oneLine(put.problem ?? "it could not be put there")}`
+      : `${about}: written to ${path}/${at}`;
   });
   const pictures = received.files.flatMap((file): Picture[] =>
     "blob" in file && file.as === "picture" ? [{ name: safeName(file.name), type: file.type, blob: file.blob }] : [],
@@ -50,20 +53,6 @@ async function putTexts(texts: Text[], { state }: Session, hands: Hands): Promis
   if ("paths" in put) return put;
   hands.trace.warn("files-not-put", { conversation: state.opened?.thread ?? "", problem: put.problem });
   return { paths: [], problem: put.problem };
-}
-
-/** Of characters that a name can have. */
-const NAME_LENGTH = 60;
-
-/** A file's name that is nothing but a name: no path, nothing hidden, no dot or dash before it, not long. */
-export function safeName(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? "";
-  const plain = visible(last.normalize("NFC"))
-    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "_")
-    .replace(/^[._-]+/, "");
-  const end = /\.[^.]{1,10}$/.exec(plain)?.[0] ?? "";
-  const letters = Array.from(plain.slice(0, plain.length - end.length));
-  return `${letters.slice(0, NAME_LENGTH - end.length).join("")}${end}` || "file";
 }
 
 /** Reads the pictures that the next request shows; one that is not kept any more is told as such. */

@@ -1,5 +1,8 @@
-import { headAndTail, utf8 } from "./cut.ts";
+import { LIMITS } from "../limits.ts";
+import { headAndTail, takeHead, utf8 } from "./cut.ts";
+import type { NewEntry, Refused } from "./entry.ts";
 import type { Message } from "./ports.ts";
+import { indented } from "./speakers.ts";
 
 /** Bytes that one token stands for: what commands print is denser than what people write. */
 const OUTPUT_BYTES = 2.2;
@@ -13,6 +16,10 @@ export const PEOPLE = { tokens: 10_000, share: 0.2 };
 
 /** Results and words that are shorter than this are left as they are. */
 const SHORT = 300;
+/** The same for a message of the model, its frame included. */
+const LONG_SAID = 1_000;
+/** What stays at least of a part of it. */
+const LEAST = 100;
 
 /** One message that the model is told, the entry that it comes from, and about how many tokens it has. */
 export interface Item {
@@ -65,6 +72,7 @@ export function fitted(text: string, bytes: number): string {
 
 /** Whether there is anything to be won by shortening it. */
 export function isLong(message: Message): boolean {
+  if (message.role === "assistant") return utf8(JSON.stringify(message)) > LONG_SAID;
   return utf8(message.content ?? "") > SHORT || (message.role === "user" && message.images !== undefined);
 }
 
@@ -86,7 +94,89 @@ export function shortened(item: Item, bytes: number): Item {
   if (message.role !== "user" || item.tokens <= Math.max(bytes, SHORT) / PROSE_BYTES + FRAME) return item;
   const { images = [], content } = message;
   const gone = images.length > 0 ? "\n(A picture was attached; it was taken out to make room.)" : "";
-  return { ...item, ...itemOf({ role: "user", content: `${fitted(content, Math.max(bytes, SHORT))}${gone}` }, item.seq, item.from) };
+  const words = indented(fitted(content, Math.max(bytes, SHORT)));
+  return { ...item, ...itemOf({ role: "user", content: `${words}${gone}` }, item.seq, item.from) };
+}
+
+/** What room-making leaves of an item. `since`: see `unrefused`. */
+export function afterRoom(item: Item, entry: NewEntry<"compacted">, since: Since): Item {
+  const { upto, outputs, words, said, notes, without } = entry;
+  if (item.seq > upto) return item;
+  if (without !== undefined) return unrefused(item, without, since);
+  if (item.from === "result") return lessOf(item, outputs);
+  if (item.from === "person" && words !== undefined) return shortened(item, words);
+  if (item.from === "model" && said !== undefined) return { ...item, ...itemOf(lesser(item.message, said), item.seq, item.from) };
+  return item.from === "brief" && notes !== undefined ? lessNotes(item, notes) : item;
+}
+
+/** The newest answer that a request got, up to where that request had read, and whether a summary was made after it. */
+export interface Since {
+  step: number;
+  read: number;
+  summary: boolean;
+}
+
+/** An item without what an endpoint refused; the same item when there is nothing of it there. */
+export function unrefused(item: Item, without: Refused, { step, read, summary }: Since): Item {
+  const { message, seq, from } = item;
+  const now = (changed: Message): Item =>
+    JSON.stringify(changed) === JSON.stringify(message) ? item : { ...item, ...itemOf(changed, seq, from) };
+  const why = "because the model's service refused it";
+  if (without === "pictures" && message.role === "user" && message.images)
+    return now({ role: "user", content: `${message.content}\n(A picture was attached; it was taken out, ${why}.)` });
+  if (without === "outputs" && message.role === "tool" && seq >= step)
+    return now({ ...message, content: `[The output of this command was taken out, ${why}. Do not print the same again.]` });
+  if (without === "step" && message.role === "assistant" && seq >= step) return now(silenced(message, `[taken out, ${why}]`));
+  if (without === "step" && ((from === "brief" && seq > read) || (from === "summary" && summary)))
+    return now({ role: "user", content: `(Note from Deckhand: what was told here was taken out, ${why}.)` });
+  if (without === "words" && from === "person" && seq > read)
+    return now({ role: "user", content: `(Note from Deckhand: what somebody wrote here was taken out, ${why}.)` });
+  return item;
+}
+
+/** A message of the model in its form, without anything that it said. */
+function silenced({ content, calls, by }: Extract<Message, { role: "assistant" }>, note: string): Message {
+  const nothing = (text: string): string => {
+    const names = Object.keys(JSON.parse(text) as Record<string, unknown>);
+    return JSON.stringify(Object.fromEntries(names.map((name) => [name, note])));
+  };
+  const silent = calls.map((call) => ({ ...call, arguments: nothing(call.arguments) }));
+  return { role: "assistant", content: content === null ? null : note, calls: silent, ...(by === undefined ? {} : { by }) };
+}
+
+/** A message of which each part has at most about so many bytes, without pictures. What the system says stays. */
+export function lesser(message: Message, bytes: number): Message {
+  if (message.role === "system") return message;
+  if (message.role === "user") {
+    const { content, images } = message;
+    if (utf8(content) <= bytes && !images) return message;
+    return { role: "user", content: `${indented(fitted(content, bytes))}${images ? "\n(A picture was attached.)" : ""}` };
+  }
+  if (message.role === "tool") return { ...message, content: fitted(message.content, bytes) };
+  if (utf8(JSON.stringify(message)) <= bytes) return message;
+  // Thoughts belong to the words that were thought of: they go together.
+  const { reasoning: _, echo: __, ...rest } = message;
+  const each = Math.max(LEAST, Math.floor(bytes / (message.calls.length + 1)));
+  const content = message.content === null ? null : fitted(message.content, each);
+  return { ...rest, content, calls: message.calls.map((call) => ({ ...call, arguments: lessArguments(call.arguments, each) })) };
+}
+
+/** Still one JSON object: a model is shown no call in a form that it should not repeat. */
+function lessArguments(text: string, bytes: number): string {
+  if (utf8(text) <= bytes) return text;
+  const entries = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  const each = Math.max(LEAST, Math.floor(bytes / Math.max(1, entries.length)));
+  const shorter = entries.map(([name, value]) => [name, typeof value === "string" ? fitted(value, each) : value]);
+  const made = JSON.stringify(Object.fromEntries(shorter));
+  return utf8(made) <= 2 * bytes ? made : JSON.stringify({ shortened: fitted(text, bytes) });
+}
+
+/** The beginning of what the repository says. */
+function lessNotes(item: Item, bytes: number): Item {
+  const { message } = item;
+  if (message.role !== "user" || utf8(message.content) <= bytes) return item;
+  const { text } = takeHead(message.content, bytes, LIMITS.outputLine);
+  return { ...item, ...itemOf({ role: "user", content: `${text}[... the rest is left out to make room ...]` }, item.seq, item.from) };
 }
 
 /** The first words, and of the others the newest, in the order in which they were said; whole where there is room for them. */

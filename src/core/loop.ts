@@ -8,7 +8,7 @@ import { DeckhandError, messageOf } from "./errors.ts";
 import { takeFiles } from "./inbox.ts";
 import { callAgain } from "./interrupted.ts";
 import type { Redact } from "./redactor.ts";
-import { next, type Todo } from "./next.ts";
+import { next, type Todo, workedLong } from "./next.ts";
 import { pause } from "./pause.ts";
 import { noted } from "./repeats.ts";
 import { interrupted, runCall } from "./run.ts";
@@ -41,10 +41,17 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, a
   switch (todo.do) {
     case "ask-model":
       // A request is not waited for: whoever goes on asks again.
-      return await untilStopped(session, hands, AbortSignal.any([signal, leaving]), async (stopped) => {
-        const answer = await withinBudget(session, hands, stopped, () => askModel(session, hands, stopped));
-        return [...answer, ...(await judgedWith(answer, session, hands, signal))];
-      });
+      return await untilStopped(
+        session,
+        hands,
+        { signal: AbortSignal.any([signal, leaving]), timeMs: timeLeft(session, hands) },
+        async (stopped) => {
+          const answer = await withinBudget(session, hands, stopped, () => askModel(session, hands, stopped));
+          // What had no time left to come.
+          if (answer.length === 0 && stopped.reason === LATE) return [pause(workedLong(hands.limits.turn.ms), session, hands)];
+          return [...answer, ...(await judgedWith(answer, session, hands, signal))];
+        },
+      );
     case "take-files":
       return [await takeFiles(todo.received, session, hands)];
     case "run-again":
@@ -54,7 +61,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, a
     case "ask-person":
       return await askPerson(todo.call, session, hands, signal);
     case "run":
-      return await untilStopped(session, hands, signal, (stopped) =>
+      return await untilStopped(session, hands, { signal }, (stopped) =>
         ahead ? ahead.take(stopped) : runAll(todo.calls, session, hands, stopped, ends),
       );
     case "refuse":
@@ -124,15 +131,23 @@ async function runAll(calls: CallState[], session: Session, hands: Hands, stoppe
   return [];
 }
 
-/** Does the work under a signal that also aborts when somebody stops the conversation. */
+/** Why work is ended whose time is used up. */
+const LATE = "the turn's time is used up";
+
+/** Milliseconds that a request may take. */
+function timeLeft({ state }: Session, { limits }: Hands): number {
+  return limits.turn.ms - (state.turn?.activeMs ?? 0);
+}
+
+/** Does the work under a signal that also aborts when somebody stops the conversation, or after `timeMs`, with LATE. */
 async function untilStopped<T>(
   session: Session,
   hands: Hands,
-  signal: AbortSignal,
+  { signal, timeMs = Number.POSITIVE_INFINITY }: { signal: AbortSignal; timeMs?: number },
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const endWatch = watchStop(session, hands, stop);
+  const endWatch = watchStop(session, hands, stop, hands.clock.now() + timeMs);
   try {
     return await work(AbortSignal.any([signal, stop.signal]));
   } finally {
@@ -140,8 +155,8 @@ async function untilStopped<T>(
   }
 }
 
-/** Looks for a stop on each hint and, as hints may be lost, now and then anyway. Gives its end. */
-function watchStop(session: Session, hands: Hands, stop: AbortController): () => Promise<void> {
+/** Looks for a stop on each hint and, as hints may be lost, now and then anyway; also at the clock. Gives its end. */
+function watchStop(session: Session, hands: Hands, stop: AbortController, until: number): () => Promise<void> {
   const { log, clock, trace } = hands;
   const { conversation } = session;
   const over = { yes: false };
@@ -157,6 +172,7 @@ function watchStop(session: Session, hands: Hands, stop: AbortController): () =>
       await clock.sleep(hands.stopPollMs, nudge.signal);
       if (over.yes) break;
       nudge = new AbortController();
+      if (clock.now() >= until) stop.abort(LATE);
       const seq = await log.stopSeq(conversation).catch(lost);
       if (seq !== null && seq > session.state.seq) stop.abort();
     }

@@ -129,6 +129,11 @@ function limitReached(turn: Turn, { steps, calls, ms }: Limits["turn"]): string 
   if (takingTurns(turn.recent) >= REPEATS.cycles) return `it went to and fro between the same two calls ${REPEATS.cycles} times`;
   if (turn.steps >= steps) return `it took ${steps} steps`;
   if (turn.calls >= calls) return `it made ${calls} calls`;
-  if (turn.activeMs >= ms) return `it worked for ${ms / 60_000} minutes`;
+  if (turn.activeMs >= ms) return workedLong(ms);
   return null;
+}
+
+/** That the turn's time is used up, in words for the thread. */
+export function workedLong(ms: number): string {
+  return `it worked for ${ms / 60_000} minutes`;
 }

@@ -234,14 +234,15 @@ export interface Learned {
   read(of: string, now: number): Promise<Fact[]>;
   /** Replaces the fact of that name. */
   note(of: string, fact: Fact): Promise<void>;
+  forget(of: string, name: string): Promise<void>;
 }
 
 export interface Model {
   /** As `by` of the answers names it; absent when only an answer can tell. */
   readonly name?: string;
   /**
-   * One request, tried once. Rejects with a DeckhandError of a MODEL_ code; `retryAfterMs` is set when trying
-   * again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.
+   * One request, tried once, and again only in another form when its form is refused. Rejects with a DeckhandError of a
+   * MODEL_ code; `retryAfterMs` is set when trying again makes sense. Aborting rejects with the signal's reason. Nothing is ever made up: what was cut says so.
    */
   ask(request: ModelRequest, options: { signal: AbortSignal; onText?: (text: string) => void }): Promise<ModelAnswer>;
   /**

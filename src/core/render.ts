@@ -3,7 +3,7 @@ import { isContained } from "./approval.ts";
 import { card, SEE_FILE } from "./card.ts";
 import { type State, emptyState, fold, openApproval } from "./conversation.ts";
 import { headAndTail } from "./cut.ts";
-import { type Entry, isEntry, type ReceivedFile } from "./entry.ts";
+import { type Entry, isEntry, type ReceivedFile, type Refused } from "./entry.ts";
 import { type Chosen, choicesIn } from "./choice.ts";
 import { whatIsKnown, whatToDo } from "./interrupted.ts";
 import { pausePost } from "./pause.ts";
@@ -146,8 +146,16 @@ function filesPost(seq: number, lines: string[]): Post | null {
   return text ? { key: `files:${seq}`, lane: "output", blocks: [{ kind: "note", text }] } : null;
 }
 
+const WITHOUT: Record<Refused, string> = {
+  pictures: "The model's service does not take the pictures of this thread: I go on without them.",
+  outputs: "The model's service refused what the newest command printed: I go on without it.",
+  step: "The model's service refused what was said last, beside your words: I go on without it.",
+  words: "The model's service refused what was written here before: I go on without it.",
+};
+
 /** What people read when the model gets less than there was; null when only outputs were taken out. */
-export function shorterLine({ summary, words }: Entry<"compacted">): string | null {
+export function shorterLine({ summary, words, without }: Entry<"compacted">): string | null {
+  if (without !== undefined) return WITHOUT[without];
   if (summary !== undefined)
     return "This thread has grown long: I go on from a summary of the earlier work, your words and the newest steps.";
   return words === undefined

@@ -64,6 +64,16 @@ function sayBack(text: string, { prompts, redact }: Pick<Hands, "prompts" | "red
   return { role: "user", content: filled(prompts["written-call"], { text: headAndTail(redact(text), SAID_BACK) }) };
 }
 
+/** As the cause of an overflow: the spare model's. */
+export const SPARE = new Error("the spare model");
+
+/** What is too long for the spare model is not sent: a server may cut it and say nothing. */
+async function fitting(spare: Model, { choice }: ModelRequest, { history }: Session): Promise<void> {
+  // Whoever asks for a summary looks to its length.
+  const window = choice === "none" ? null : await spare.window(true);
+  if (window !== null && history.tokens().tokens > window) throw new DeckhandError("MODEL_OVERFLOW");
+}
+
 /**
  * The one owner of retries: the transport and the queue never repeat a request. When the service still is not there at the
  * end of them, the spare model is asked, and goes on being asked until the turn ends.
@@ -76,12 +86,14 @@ async function asked(request: ModelRequest, session: Session, hands: Hands, sign
   let failed: DeckhandError | null = null;
   for (const each of all) {
     try {
+      if (each !== model) await fitting(each, request, session);
       const answer = await askOne(each, whole, session, hands, signal, ear);
       const why = failed?.what ?? before;
       return each === model || why === undefined ? answer : { ...answer, instead: why };
     } catch (thrown) {
       const error = asDeckhandError(thrown);
-      if (signal.aborted || error.code === "MODEL_OVERFLOW") throw thrown;
+      if (signal.aborted) throw thrown;
+      if (error.code === "MODEL_OVERFLOW") throw each === model ? thrown : new DeckhandError("MODEL_OVERFLOW", "", { cause: SPARE });
       const lasts = each === model && error.retryAfterMs === undefined;
       if (lasts || each === all.at(-1)) throw failed ?? thrown;
       hands.trace.warn("model-given-up", { conversation: session.conversation, code: error.code, error: error.what });

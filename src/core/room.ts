@@ -20,6 +20,8 @@ const WORTH = { tokens: 8_000, share: 0.1 };
 const KEPT = { tokens: 15_000, share: 0.4 };
 /** A summary ends about here. */
 export const SUMMARY = { tokens: 3_000, share: 0.1 };
+/** The share of a small window that the repository's notes get, and the bytes of a token, at least. */
+const NOTES = { share: 0.05, bytes: 3 };
 /** What a placeholder takes. */
 const PLACEHOLDER = 60;
 
@@ -31,7 +33,12 @@ export interface Room {
   marks: Pick<NewEntry<"compacted">, "tokens" | "window" | "overflow">;
 }
 
-type Squeeze = Pick<NewEntry<"compacted">, "upto" | "outputs" | "words">;
+type Squeeze = Pick<NewEntry<"compacted">, "upto" | "outputs" | "words" | "said" | "notes">;
+
+/** Bytes that the repository's notes may have. */
+export function notesIn(window: number): number {
+  return Math.floor(window * NOTES.share * NOTES.bytes);
+}
 
 /**
  * Decides whether the messages still fit, before each request and once more when the endpoint says that they do not
@@ -60,7 +67,8 @@ export function makeRoom(history: History, window: number, overflowed: boolean):
   if (isEnough && pruned > 0 && tokens - pruned < limit) return plan(null, prune);
   if (tokens < window * SUMMARISE_AT && !overflowed) return null;
 
-  const [smaller, shorter] = lessOfNewest(history, newest, kept);
+  const [less, shorter] = lessOfNewest(history, newest, kept);
+  const smaller = [...less, ...(overflowed ? lessNotes(history, most) : [])];
   if (isEnough && smaller.length > 0 && tokens - pruned - shorter < limit) return plan(null, [...prune, ...smaller]);
   if (wins >= share(WORTH, most)) return plan(upto, smaller);
   return prune.length + smaller.length > 0 ? plan(null, [...prune, ...smaller]) : null;
@@ -69,11 +77,20 @@ export function makeRoom(history: History, window: number, overflowed: boolean):
 /** What makes the newest steps fit, when even they are too much, and how many tokens that wins, about. */
 function lessOfNewest(history: History, newest: Told[], kept: number): [Squeeze[], number] {
   const all = newest.reduce((total, step) => total + step.tokens, 0);
-  const long = newest.reduce((total, step) => total + step.long + step.outputs.length, 0);
+  const long = newest.reduce((total, step) => total + step.long + step.outputs.length + (step.said > 0 ? 1 : 0), 0);
   if (all <= kept || long === 0) return [[], 0];
   const bytes = history.bytesOf(kept / long);
   const words = newest.some((step) => step.long > 0 && step.words > kept / long) ? { words: bytes } : {};
-  return [[{ upto: newest.at(-1)?.seq ?? 0, outputs: bytes, ...words }], all - kept];
+  const said = newest.some((step) => step.said > kept / long) ? { said: bytes } : {};
+  return [[{ upto: newest.at(-1)?.seq ?? 0, outputs: bytes, ...words, ...said }], all - kept];
+}
+
+/** Less of what the repository says, when it is much for what the endpoint can read. */
+function lessNotes(history: History, window: number): Squeeze[] {
+  const notes = history.notes();
+  const isMuch = notes !== null && notes.tokens > window * NOTES.share * 2;
+  // There was no output yet when it was told.
+  return isMuch ? [{ upto: notes.seq, outputs: 0, notes: notesIn(window) }] : [];
 }
 
 /** All outputs but the newest, and what they take. */

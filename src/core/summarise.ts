@@ -1,13 +1,16 @@
-import { utf8 } from "./cut.ts";
-import { asDeckhandError } from "./errors.ts";
+import { asDeckhandError, type ErrorCode } from "./errors.ts";
 import type { Hands } from "./hands.ts";
-import { fitted } from "./items.ts";
-import type { Message, ToolSpec } from "./ports.ts";
+import { fitted, lesser } from "./items.ts";
+import type { Message, ModelAnswer, ToolSpec } from "./ports.ts";
 import { withRetries } from "./retrying.ts";
 import type { Session } from "./session.ts";
+import { isWrittenCall } from "./written-call.ts";
 
-/** Bytes of each output that the summariser reads when it cannot read all of them. */
-const OUTPUTS = [2_000, 300] as const;
+/** Bytes of each message that the summariser reads when it cannot read all of them. */
+const LESS = [2_000, 300] as const;
+
+/** What is about this request, and not about a service that is away. */
+const REFUSALS: ErrorCode[] = ["MODEL_OVERFLOW", "MODEL_REFUSED", "MODEL_HISTORY", "MODEL_FILTER", "MODEL_CALL", "MODEL_TOOLS"];
 
 interface Asking {
   hands: Hands;
@@ -21,28 +24,31 @@ interface Asking {
 
 /**
  * Asks the model to write down what whoever goes on must know. A model that does not do that is replaced by a list of what
- * was run. Throws what `Model.ask` throws, but for MODEL_OVERFLOW: a service that is away is no reason to forget anything.
+ * was run. Throws what `Model.ask` throws when the service is away: that is no reason to forget anything.
  */
 export async function summarise(session: Session, { hands, signal, tools, window, longest }: Asking): Promise<string> {
   const words: Message = { role: "user", content: hands.prompts.summarise.trimEnd() };
   const whole = session.history.messages();
   const fits = session.history.tokens().tokens < window * 0.9;
-  for (const bytes of fits ? [Number.POSITIVE_INFINITY, ...OUTPUTS] : OUTPUTS) {
-    const messages = [...whole.map((message) => lesser(message, bytes)), words];
+  const shorter = LESS.map((bytes) => whole.map((message) => lesser(message, bytes)));
+  for (const messages of fits ? [whole, ...shorter] : shorter) {
     try {
-      const { answer } = await withRetries({ messages, tools, choice: "none" }, session, hands, signal);
-      if (answer.text.trim() !== "") return fitted(hands.redact(answer.text.trim()), longest);
+      const { answer } = await withRetries({ messages: [...messages, words], tools, choice: "none" }, session, hands, signal);
+      if (isSummary(answer, tools)) return fitted(hands.redact(answer.text.trim()), longest);
+      hands.trace.warn("summary-failed", { conversation: session.conversation, finish: answer.finish, calls: answer.calls.length });
     } catch (thrown) {
       const { code } = asDeckhandError(thrown);
-      if (signal.aborted || code !== "MODEL_OVERFLOW") throw thrown;
+      if (signal.aborted || !REFUSALS.includes(code)) throw thrown;
       hands.trace.warn("summary-failed", { conversation: session.conversation, code });
     }
   }
   return fitted(listOf(whole), longest);
 }
 
-function lesser(message: Message, bytes: number): Message {
-  return message.role === "tool" && utf8(message.content) > bytes ? { ...message, content: fitted(message.content, bytes) } : message;
+/** Words, all of them, and nothing else: what is believed here is all that is left of the work. */
+function isSummary({ text, calls, finish }: ModelAnswer, tools: ToolSpec[]): boolean {
+  const names = tools.map(({ name }) => name);
+  return finish === "stop" && calls.length === 0 && text.trim() !== "" && !isWrittenCall(text, names);
 }
 
 /** What was run, in order. */

@@ -2,6 +2,7 @@ import type { Usage } from "../core/entry.ts";
 import { DeckhandError } from "../core/errors.ts";
 import type { ModelAnswer, RawCall } from "../core/ports.ts";
 import { LIMITS } from "../limits.ts";
+import type { Why } from "./finish.ts";
 
 /** Joins the values of an answer's body into one answer; there is one for each form that endpoints speak. */
 export interface AnswerReader {
@@ -18,6 +19,10 @@ export interface AnswerReader {
   thinking(): boolean;
   /** Characters so far. */
   size(): number;
+  /** Those that came in pieces and may be said once more, whole; 0 over Chat Completions, which says nothing twice. */
+  heard(): number;
+  /** Some bytes were no text: nobody knows what the message was, so it counts as cut. */
+  spoil(): void;
   /** Whether nothing more can come. */
   over(): boolean;
   /** What was joined. Throws MODEL_CUT when it was broken off in the middle, and MODEL_OVERFLOW. */
@@ -36,7 +41,7 @@ export interface Joined {
   /** The server said that the message is over. */
   ended: boolean;
   /** How it says that the message is not what the model wanted to say. */
-  why: "overflow" | "broken" | "filter" | "cut" | null;
+  why: Why | null;
 }
 
 /**
@@ -68,4 +73,9 @@ export function nameOf(pieces: string[], tools: string[]): string {
 /** Throws MODEL_CUT for an answer of more characters than any has. */
 export function checkSize(length: number): void {
   if (length > LIMITS.modelAnswer) throw new DeckhandError("MODEL_CUT", "it did not end");
+}
+
+/** Throws MODEL_CUT for one more call than any answer has. */
+export function checkCalls(count: number): void {
+  if (count > LIMITS.modelCalls) throw new DeckhandError("MODEL_CUT", `it made more than ${LIMITS.modelCalls} calls`);
 }

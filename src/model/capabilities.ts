@@ -2,6 +2,7 @@ import type { Fact, Learned, Trace } from "../core/ports.ts";
 import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { InputManner } from "./input.ts";
+import { LEAST_WINDOW } from "./overflow.ts";
 import type { ChatManner } from "./wire.ts";
 
 export type Api = "chat" | "responses";
@@ -18,7 +19,7 @@ export interface Capabilities {
   window: number | null;
 }
 
-/** What a refusal teaches: from now on the endpoint gets requests in another form. */
+/** What a refusal teaches: the endpoint wants requests in another form. */
 export interface Lesson {
   name: string;
   value: string;
@@ -27,11 +28,16 @@ export interface Lesson {
 export interface Knowledge {
   /** Reads what earlier processes have learned, once; without it when it cannot be read. */
   load(): Promise<void>;
-  can(): Capabilities;
-  /** Whether this was learned already: then it did not help. */
+  /** With lessons that a request tries, if any: nothing else knows of them yet. */
+  can(tried?: Lesson[]): Capabilities;
+  /** Whether this was learned already: then it does not help. */
   has(lesson: Lesson): boolean;
-  /** Keeps it, here and for others, and says so. Never rejects. */
+  /** Keeps what an answer has proven, here and for others, and says so. Never rejects. */
   learn(lesson: Lesson, reason: string): Promise<void>;
+  /** A window that an overflow told: it holds here, unless more was read before. */
+  suspect(window: number, reason: string): void;
+  /** A request was answered, of so many tokens if that is known: what was told of the window is kept for others, or forgotten. */
+  answered(prompt: number | null): Promise<void>;
 }
 
 export interface KnowledgeOptions {
@@ -45,30 +51,49 @@ export interface KnowledgeOptions {
 
 export function knowledge({ of, learned, trace, api }: KnowledgeOptions): Knowledge {
   const facts = new Map<string, string>();
-  const tried = new Set<string>();
   let loading: Promise<void> | null = null;
+  /** The most tokens that it has read, and the window that nothing has proven yet. */
+  let most = 0;
+  let told: { window: number; reason: string } | null = null;
   async function load(): Promise<void> {
     try {
-      for (const { name, value } of await learned.read(of, Date.now())) keep({ name, value });
+      for (const { name, value } of await learned.read(of, Date.now())) if (name !== "api" || !api.settled) facts.set(name, value);
     } catch (thrown) {
       trace.warn("model-facts-unread", { of, error: messageOf(thrown) });
     }
   }
-  function keep({ name, value }: Lesson): void {
-    if (name === "api" && api.settled) return;
+  async function learn({ name, value }: Lesson, reason: string): Promise<void> {
+    // Back where requests go anyway.
+    if (name === "api" && value === api.first) return await forget(name, reason);
     facts.set(name, value);
-    tried.add(`${name}=${value}`);
+    const fact: Fact = { name, value, reason: reason.slice(0, LIMITS.learnedReason), at: Date.now() };
+    trace.info("model-learned", { of, ...fact });
+    await learned.note(of, fact).catch((thrown: unknown) => trace.warn("model-fact-lost", { of, name, error: messageOf(thrown) }));
   }
+  async function forget(name: string, reason: string): Promise<void> {
+    facts.delete(name);
+    trace.info("model-forgot", { of, name, reason });
+    await learned.forget(of, name).catch((thrown: unknown) => trace.warn("model-fact-lost", { of, name, error: messageOf(thrown) }));
+  }
+  const can = (tried: Lesson[] = []) =>
+    capabilitiesFrom(new Map([...facts, ...tried.map(({ name, value }) => [name, value] as const)]), of, api.first);
   return {
     load: () => (loading ??= load()),
-    can: () => capabilitiesFrom(facts, of, api.first),
-    // A switch of the API is made once, and not back.
-    has: ({ name, value }) => tried.has(`${name}=${value}`) || (name === "api" && (api.settled || facts.has("api"))),
-    async learn({ name, value }, reason) {
-      keep({ name, value });
-      const fact: Fact = { name, value, reason: reason.slice(0, LIMITS.learnedReason), at: Date.now() };
-      trace.info("model-learned", { of, ...fact });
-      await learned.note(of, fact).catch((thrown: unknown) => trace.warn("model-fact-lost", { of, name, error: messageOf(thrown) }));
+    can,
+    has: ({ name, value }) => facts.get(name) === value || (name === "api" && api.settled),
+    learn,
+    suspect(window, reason) {
+      if (window <= most || can().window === window) return;
+      facts.set("window", String(window));
+      told = { window, reason };
+    },
+    async answered(prompt) {
+      most = Math.max(most, prompt ?? 0);
+      const { window } = can();
+      const proven = told;
+      told = null;
+      if (window !== null && window < most) await forget("window", `it read ${most} tokens`);
+      else if (proven !== null) await learn({ name: "window", value: String(proven.window) }, proven.reason);
     },
   };
 }
@@ -93,6 +118,6 @@ function capabilitiesFrom(facts: Map<string, string>, by: string, first: Api): C
       reasoning: is("reasoning_content", "left out") ? "never" : is("reasoning_content", "always") ? "always" : "echo",
       encrypted: !is("encrypted reasoning", "left out"),
     },
-    window: Number.isFinite(window) ? window : null,
+    window: window >= LEAST_WINDOW ? window : null,
   };
 }

@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from "openai/index.js";
 import { DeckhandError, type ErrorCode, messageOf } from "../core/errors.ts";
-import { asRecord, asText } from "./json.ts";
+import { type Spoken, withoutEcho } from "./echo.ts";
+import { asRecord, asText, weigh } from "./json.ts";
 import { isOverflow } from "./overflow.ts";
 
 /** An error that came inside an answer of status 200: the body as it was sent. */
@@ -28,6 +29,8 @@ export interface At {
   baseUrl: string;
   secret: string | null;
   now: number;
+  /** What the request said: what a refusal repeats of it is not the service's word. */
+  spoken?: Spoken;
 }
 
 /** An error of the service, whatever its form was. */
@@ -36,7 +39,7 @@ export interface Fault {
   status: number | null;
   /** For people: its message, one line, at most 200 characters, without the key. */
   text: string;
-  /** For the tables below: message, codes and what a gateway wrapped. */
+  /** For the tables below: message, codes and what a gateway wrapped. Neither has what it repeats of the request. */
   words: string;
   /** The filters that fired, if it says so. */
   filters: string[];
@@ -65,18 +68,23 @@ export function readFault(thrown: unknown, at: At): Fault | null {
   return faultOf(thrown.error, thrown.status, thrown.message, thrown.headers ?? null, at);
 }
 
-function faultOf(sent: unknown, httpStatus: number | null, message: string, headers: Headers | null, at: At): Fault {
+function faultOf(said: unknown, httpStatus: number | null, message: string, headers: Headers | null, at: At): Fault {
+  const sent = weigh(said) === Infinity ? "an error that is nested too deeply" : said;
   const outer = asRecord(Array.isArray(sent) ? sent[0] : sent) ?? {};
   const body = asRecord(outer["error"]) ?? outer;
   const inner = asRecord(body["innererror"]) ?? {};
-  const own = [body["message"], body["msg"], body["detail"], outer["error"], sent].find((each) => asText(each) !== "");
+  const own = [body["message"], body["msg"], detailIn(body["detail"]), outer["error"], sent].find((each) => asText(each) !== "");
   const plain = message.replace(/^\d{3} /, "").replace(/^status code \(no body\)$/, "");
-  const text = asText(own) || (Object.keys(body).length > 0 ? JSON.stringify(body) : plain);
-  const codes = [body["code"], body["type"], body["status"], body["param"], inner["code"]].map(String).join(" ");
+  const text = ownWords(asText(own) || (Object.keys(body).length > 0 ? JSON.stringify(body) : plain), at);
+  const codes = [body["code"], body["type"], body["status"], body["param"], inner["code"]].map(plainly).join(" ");
   const wrapped = asRecord(body["metadata"])?.["raw"];
-  const figures = ["n_ctx", "max_context_length"].flatMap((name) => (Number(body[name]) > 0 ? [`${name}: ${Number(body[name])}`] : []));
-  const words = [text, codes, wrapped === undefined ? "" : JSON.stringify(wrapped), ...figures].join(" ");
-  const named = [body["code"], body["status"], body["status_code"]].map(Number).find((each) => each >= 400 && each < 600);
+  const figures = ["n_ctx", "max_context_length"].flatMap((name) =>
+    Number(plainly(body[name])) > 0 ? [`${name}: ${plainly(body[name])}`] : [],
+  );
+  const words = [text, codes, wrapped === undefined ? "" : ownWords(JSON.stringify(wrapped), at), ...figures].join(" ");
+  const named = [body["code"], body["status"], body["status_code"]]
+    .map((each) => Number(plainly(each)))
+    .find((each) => each >= 400 && each < 600);
   return {
     status: httpStatus ?? named ?? null,
     text: shown(text, at.secret),
@@ -86,6 +94,22 @@ function faultOf(sent: unknown, httpStatus: number | null, message: string, head
     final: headers?.get("x-should-retry") === "false",
     said: asText(body["failed_generation"]),
   };
+}
+
+/** Text and figures; an object may not even have a text. */
+function plainly(value: unknown): string {
+  return typeof value === "object" && value !== null ? "" : String(value);
+}
+
+function ownWords(words: string, { spoken }: At): string {
+  return spoken ? withoutEcho(words, spoken) : words;
+}
+
+/** Some list what is wrong, and repeat for each what was sent. */
+function detailIn(detail: unknown): string {
+  if (!Array.isArray(detail)) return asText(detail);
+  const faults = detail.map((each: unknown) => asRecord(each) ?? {});
+  return faults.map(({ loc, msg }) => `${Array.isArray(loc) ? loc.map(plainly).join(".") : ""}: ${asText(msg)}`).join("; ");
 }
 
 function filtersIn(result: unknown): string[] {
@@ -124,8 +148,15 @@ const NO_TOOLS =
 /** The model wrote a call that its own server cannot read; another try is another roll of the dice. */
 const BAD_CALL = /tool_use_failed|error parsing tool call/i;
 /** Our history is at fault: the same request fails for ever. */
-const BAD_HISTORY =
-  /failed to parse tool call arguments|did not have response messages|no tool (call|output) found for|unexpected role|roles must alternate|missing a thought_signature/i;
+const BAD_HISTORY = new RegExp(
+  [
+    "failed to parse tool call arguments|did not have response messages|no tool (call|output) found for|unexpected role|roles must alternate",
+    "missing a thought_signature|role '?tool'? must be a response|tool_calls'? must be followed by|(ids were|tool_use_id`?) found (without|in) `?tool_result",
+    "same number of function calls|function response parts is equal|function call turn comes immediately|expected last role",
+    "duplicate value for '?tool_call_id",
+  ].join("|"),
+  "i",
+);
 
 /** By its words before its status: gateways wrap one error in another's status. */
 function faultError(fault: Fault, at: At): DeckhandError {

@@ -51,23 +51,30 @@ export function textOf({ blocks, filled }: Gathered): string {
 
 export const NO_USAGE: Usage = { prompt: null, completion: null, cached: null };
 
-/** Figures come in either vendor's words and more than once; a later one stands, a missing one is null. */
+/** More tokens than any request has. */
+const MOST_TOKENS = 1e9;
+
+function isFigure(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS;
+}
+
+/** Figures come in either vendor's words and more than once; a later one stands; one that is missing or cannot be true is null. */
 export function usageOf(sent: unknown, known: Usage): Usage {
   const usage = asRecord(sent);
   if (!usage) return known;
-  const figure = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+  const figure = (...values: unknown[]) => values.find(isFigure) ?? null;
   const details = (name: string) => asRecord(usage[`${name}_details`]) ?? {};
-  const thoughts = details("completion_tokens")["reasoning_tokens"] ?? details("output_tokens")["reasoning_tokens"];
-  const [completion, thought] = [figure(usage["completion_tokens"] ?? usage["output_tokens"]), figure(thoughts)];
-  const prompts = details("prompt_tokens")["cached_tokens"] ?? details("input_tokens")["cached_tokens"];
-  const cached = prompts ?? usage["prompt_cache_hit_tokens"] ?? usage["cached_tokens"];
-  const prompt = figure(usage["prompt_tokens"] ?? usage["input_tokens"]);
+  const thought = figure(details("completion_tokens")["reasoning_tokens"], details("output_tokens")["reasoning_tokens"]);
+  const completion = figure(usage["completion_tokens"], usage["output_tokens"]);
+  const prompts = [details("prompt_tokens")["cached_tokens"], details("input_tokens")["cached_tokens"]];
+  const cached = figure(...prompts, usage["prompt_cache_hit_tokens"], usage["cached_tokens"]);
+  const prompt = figure(usage["prompt_tokens"], usage["input_tokens"]);
   // Zeros all over: it has not counted.
   if (!prompt && !completion && !thought) return known;
   return {
     prompt: prompt || known.prompt,
     // Some count the answer without its thoughts, or as 0 beside them.
     completion: (completion === null ? thought : Math.max(completion, thought ?? 0)) ?? known.completion,
-    cached: figure(cached) ?? known.cached,
+    cached: cached ?? known.cached,
   };
 }

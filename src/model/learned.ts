@@ -11,5 +11,8 @@ export function memoryLearned(): Learned {
     async note(of, fact) {
       facts.set(of, (facts.get(of) ?? new Map<string, Fact>()).set(fact.name, fact));
     },
+    async forget(of, name) {
+      facts.get(of)?.delete(name);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Capabilities, Lesson } from "./capabilities.ts";
+import type { Api, Capabilities, Lesson } from "./capabilities.ts";
 
 /** What a request held that a refusal may be about. */
 export interface Sent {
@@ -27,12 +27,10 @@ const CONTENT =
 const NO_IMAGES =
   /unknown variant `image_url`|images? (url )?(inputs?|content) (is|are) not supported|not support (image|vision|multimodal)|no endpoints found that support image|not a multimodal model|at most 0 image|must provide the mmproj|image_url is only supported|invalid content type.{0,40}image/i;
 
-const CHAT: Lesson = { name: "api", value: "chat" };
-
 /** In the order in which they are tried. */
 const RULES: Rule[] = [
   { says: NEEDS_RESPONSES, lesson: { name: "api", value: "responses" }, when: (_, { api }) => api === "chat" },
-  { says: NO_RESPONSES, lesson: CHAT, when: (_, { api }) => api === "responses" },
+  { says: NO_RESPONSES, lesson: { name: "api", value: "chat" }, when: (_, { api }) => api === "responses" },
   { says: /stream_options/, lesson: { name: "stream_options", value: "left out" }, when: (_, { api }) => api === "chat" },
   { says: refused("tool_choice"), lesson: { name: "tool_choice", value: "left out" } },
   {
@@ -78,13 +76,16 @@ export interface Refusal {
   status: number | null;
   sent: Sent;
   can: Capabilities;
+  /** Where requests go before anything is learned. */
+  first: Api;
 }
 
 /** What a refusal teaches; null when it is about something else, or when all that it could teach is known already. */
-export function lessonIn({ words, status, sent, can }: Refusal, isNew: (lesson: Lesson) => boolean): Lesson | null {
-  const noSuchPlace = can.api === "responses" && (status === 404 || status === 405) && !/\bmodel\b/i.test(words);
-  const lesson = noSuchPlace
-    ? CHAT
+export function lessonIn({ words, status, sent, can, first }: Refusal, isNew: (lesson: Lesson) => boolean): Lesson | null {
+  const switched = can.api !== first;
+  const nowhere = (status === 404 || status === 405) && (switched || (can.api === "responses" && !/\bmodel\b/i.test(words)));
+  const lesson = nowhere
+    ? { name: "api", value: switched ? first : "chat" }
     : RULES.find(({ says, when, lesson: each }) => says.test(words) && (when?.(sent, can) ?? true) && isNew(each))?.lesson;
   return lesson && isNew(lesson) ? lesson : null;
 }

@@ -1,5 +1,6 @@
 import type { Image, Message } from "../core/ports.ts";
 import { asRecord, parseJson } from "./json.ts";
+import { withoutTokens } from "./tokens.ts";
 
 export interface MendedCall {
   id: string;
@@ -39,8 +40,8 @@ const NO_EYES = "(There was an image here. You cannot see images.)";
 /**
  * The history as any vendor takes it, whatever it went through: one system message, then people first; neighbours of one
  * kind merged; each call answered right after its message; results without a call, a second result and messages that say
- * nothing left out; arguments always one JSON object; no lone surrogates. Pure: the same history gives the same messages,
- * and what is added at its end changes nothing before it.
+ * nothing left out; arguments always one JSON object; no lone surrogates; control tokens of templates only in what the model
+ * itself wrote. Pure: the same history gives the same messages, and what is added at its end changes nothing before it.
  */
 export function mended(messages: Message[], manner: Manner): Mended[] {
   const takeResult = resultsOf(messages);
@@ -82,7 +83,7 @@ function user(content: string): Mended & { role: "user" } {
 }
 
 function wordsOf(message: Message & { role: "system" | "user" }, manner: Manner): { content: string; images: Image[] } {
-  const content = message.content.toWellFormed();
+  const content = withoutTokens(message.content.toWellFormed());
   const images = message.role === "user" ? (message.images ?? []) : [];
   if (images.length === 0) return { content, images };
   if (!manner.images)
@@ -107,7 +108,7 @@ function resultsOf(messages: Message[]): (call: string, after: number) => string
   const results = new Map<string, { at: number; content: string }[]>();
   messages.forEach((message, at) => {
     if (message.role !== "tool") return;
-    const content = message.content.trim() === "" ? "(no output)" : message.content.toWellFormed();
+    const content = message.content.trim() === "" ? "(no output)" : withoutTokens(message.content.toWellFormed());
     const kept = results.get(message.call);
     if (kept) kept.push({ at, content });
     else results.set(message.call, [{ at, content }]);

@@ -8,11 +8,15 @@ export function eventFilter(): (event: Record<string, unknown>) => boolean {
   return (event) => {
     const number = event["sequence_number"];
     if (!counts || typeof number !== "number") return true;
-    const text = ["type", "item_id", "output_index", "content_index", "delta"].map((name) => String(event[name])).join(" ");
+    const text = ["type", "item_id", "output_index", "content_index", "delta"].map((name) => plain(event[name])).join(" ");
     const again = last?.number === number;
     if (again && last?.text === text) return false;
     counts = !again;
     last = { number, text };
     return true;
   };
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

@@ -35,11 +35,14 @@ const WINDOWS = [
   /context (?:window|length|size)(?: limit)?(?: of| is|:) ([\d,_]+)/i,
 ];
 
+/** No model that can do this work reads fewer tokens: who says so speaks of something else. */
+export const LEAST_WINDOW = 1_024;
+
 /** The window that an overflow's words tell, in tokens; null when they do not. */
 export function windowIn(words: string): number | null {
   for (const pattern of WINDOWS) {
     const tokens = Number(pattern.exec(words)?.[1]?.replace(/[,_]/g, "") ?? Number.NaN);
-    if (tokens >= 256 && tokens <= 100_000_000) return tokens;
+    if (tokens >= LEAST_WINDOW && tokens <= 100_000_000) return tokens;
   }
   return null;
 }

@@ -2,20 +2,39 @@ import type { Usage } from "../core/entry.ts";
 import type { ModelAnswer, RawCall } from "../core/ports.ts";
 import { type AnswerReader, checkSize, concluded, nameOf } from "./answer.ts";
 import { faultIn, StreamFault } from "./errors.ts";
+import { gravest, meaningOf, type Why } from "./finish.ts";
 import { gather, NO_USAGE, usageOf } from "./gather.ts";
-import { asRecord, asText, parseArguments } from "./json.ts";
+import {
+  checkItems,
+  finish,
+  type Item,
+  itemFor,
+  itemOf,
+  type Kind,
+  kindOf,
+  partOf,
+  sayArguments,
+  sayStatus,
+  sayWhole,
+  textIn,
+  whole,
+} from "./items.ts";
+import { asRecord, asText, parseArguments, textFor, weigh } from "./json.ts";
+import { matched } from "./last-list.ts";
 import { eventFilter } from "./once.ts";
-import { finish, type Item, itemFor, itemOf, type Kind, kindOf, partOf, sayWhole, textIn, whole } from "./items.ts";
 
 /** One answer while its events come in. */
 interface Joining {
   items: Item[];
-  /** How it ended, and why, as the last event said. */
-  last: { status: string; reason: string } | null;
+  /** All that says how it ended, as the last event did; null before that. */
+  last: (Why | null)[] | null;
   usage: Usage;
   model: string;
-  /** Characters so far. */
+  /** Characters so far, and those of items as their `done` said them. */
   size: number;
+  held: number;
+  /** Some bytes were no text. */
+  spoilt: boolean;
   ended: boolean;
 }
 
@@ -25,7 +44,8 @@ interface Joining {
  * answer whole.
  */
 export function responsesReader(tools: string[], asked: string): AnswerReader {
-  const joining: Joining = { items: [], last: null, usage: NO_USAGE, model: asked, size: 0, ended: false };
+  const joining: Joining = { items: [], last: null, usage: NO_USAGE, model: asked, size: 0, held: 0, spoilt: false, ended: false };
+  const over = () => joining.last !== null || joining.ended;
   const isNew = eventFilter();
   return {
     take(value) {
@@ -37,7 +57,9 @@ export function responsesReader(tools: string[], asked: string): AnswerReader {
     finished: () => isWhole(joining),
     thinking: () => joining.items.some((item) => item.kind === "reasoning" && item.done === null),
     size: () => joining.size,
-    over: () => joining.last !== null || joining.ended,
+    heard: () => joining.size,
+    spoil: () => void (joining.spoilt ||= !over()),
+    over,
     answer: () => answerOf(joining, tools),
   };
 }
@@ -73,10 +95,11 @@ function join(joining: Joining, data: Record<string, unknown>): { text: string; 
   const known = DELTAS[name];
   if (!known || act === "added") return { text: "", progress: false };
   const [kind, which] = known;
-  const part = partOf(itemFor(joining.items, data, kind), data, which);
+  const item = itemFor(joining.items, data, kind);
+  const part = partOf(item, data, which);
   if (act === "done") {
     const silent = part.pieces.length === 0;
-    sayWhole(part, asText(data["text"] ?? data["refusal"]));
+    sayWhole(item, part, asText(data["text"] ?? data["refusal"]));
     return told(joining, which === "text" && silent ? (part.whole ?? "") : "");
   }
   const piece = asText(data["delta"]);
@@ -101,51 +124,76 @@ function takeItem(joining: Joining, data: Record<string, unknown>): { text: stri
   if (!sent || kind === null) return { text: "", progress: false };
   const added = data["type"] === "response.output_item.added";
   const item = added ? itemOf(joining.items, data, sent, kind) : itemFor(joining.items, data, kind);
-  item.name ||= asText(sent["name"]);
-  if (added) return { text: "", progress: kind === "reasoning" || item.name !== "" };
+  sayName(joining, item, sent);
+  if (added) {
+    sayStatus(item, sent);
+    return { text: "", progress: kind === "reasoning" || item.name !== "" };
+  }
   const silent = !item.parts.some((part) => part.which === "text" && (part.pieces.length > 0 || part.whole !== null));
-  finish(item, sent);
+  sayDone(joining, item, sent);
   return told(joining, kind === "message" && silent ? textIn(item, "text") : "");
+}
+
+function sayName(joining: Joining, item: Item, sent: Record<string, unknown>): void {
+  if (item.name !== "") return;
+  item.name = asText(sent["name"]);
+  grown(joining, item.name.length, "");
+}
+
+function sayDone(joining: Joining, item: Item, sent: Record<string, unknown>): void {
+  if (!finish(item, sent)) return;
+  joining.held += weigh(item.done);
+  checkSize(joining.held);
 }
 
 function takeArguments(joining: Joining, data: Record<string, unknown>, done: boolean): { text: string; progress: boolean } {
   const item = itemFor(joining.items, data, "function_call");
-  item.name ||= asText(data["name"]);
-  const given = data[done ? "arguments" : "delta"] ?? "";
-  const text = typeof given === "string" ? given : JSON.stringify(given);
-  if (done) item.whole = text || item.whole;
+  sayName(joining, item, data);
+  const text = textFor(data[done ? "arguments" : "delta"] ?? "");
+  if (done) sayArguments(item, text);
   else gather(item.raw, text);
   return grown(joining, done ? 0 : text.length, "");
 }
 
-/** The last event. Its list of items tells what no event of theirs told: the nth of a kind is the nth of that kind. */
+/** The last event. Its list of items tells what no event of theirs told. */
 function conclude(joining: Joining, response: Record<string, unknown>, type: string): { text: string; progress: boolean } {
-  const status = asText(response["status"]) || type.replace("response.", "");
-  joining.last ??= { status, reason: asText(asRecord(response["incomplete_details"])?.["reason"]) };
-  const seen: Record<Kind, number> = { message: 0, function_call: 0, reasoning: 0 };
+  joining.last ??= endings(response, type);
+  const sent = Array.isArray(response["output"]) ? (response["output"] as unknown[]) : [];
+  checkItems(sent.length);
+  const list = sent.flatMap((each) => {
+    const [item, kind] = [asRecord(each), kindOf(asRecord(each))];
+    return item && kind ? [{ kind, sent: item }] : [];
+  });
   const heard: string[] = [];
-  for (const each of Array.isArray(response["output"]) ? (response["output"] as unknown[]) : []) {
-    const sent = asRecord(each);
-    const kind = kindOf(sent);
-    if (!sent || kind === null) continue;
-    const nth = joining.items.filter((item) => item.kind === kind)[seen[kind]++];
-    const item = nth ?? itemOf(joining.items, {}, sent, kind);
-    item.name ||= asText(sent["name"]);
-    finish(item, sent);
-    if (!nth && kind === "message") heard.push(textIn(item, "text"));
+  for (const { kind, sent: each, told: known } of matched(joining.items, list)) {
+    if (known === "other") {
+      joining.last.push("cut");
+      continue;
+    }
+    const item = known ?? itemOf(joining.items, {}, each, kind);
+    sayName(joining, item, each);
+    sayDone(joining, item, each);
+    if (!known && kind === "message") heard.push(textIn(item, "text"));
   }
   return told(joining, heard.join("\n\n"));
+}
+
+/** Its type, its status and its details may each say that it is not whole. */
+function endings(response: Record<string, unknown>, type: string): (Why | null)[] {
+  const names = [asText(response["status"]), type.replace("response.", "")].filter((name) => !["", "completed", "done"].includes(name));
+  const signs = names.map((name) => meaningOf(name) ?? "cut");
+  const details = response["incomplete_details"];
+  const reason = asText(asRecord(details)?.["reason"]) || asText(details);
+  const present = asRecord(details) ? Object.keys(details as object).length > 0 : Boolean(details);
+  return present ? [...signs, meaningOf(reason) === "filter" ? "filter" : "cut"] : signs;
 }
 
 function answerOf(joining: Joining, tools: string[]): ModelAnswer {
   const { items, last, usage, model } = joining;
   const calls = items.filter((item) => item.kind === "function_call").map((item) => callOf(item, tools));
-  const halfDone = items.some((item) => item.kind === "function_call" && item.done?.["status"] === "incomplete");
   const texts = (which: "text" | "refusal" | "thought") => items.map((item) => textIn(item, which)).filter((text) => text !== "");
-  let why: "broken" | "filter" | "cut" | null = null;
-  if (last?.status === "cancelled") why = "broken";
-  else if (last?.reason === "content_filter") why = "filter";
-  else if (["incomplete", "in_progress", "queued"].includes(last?.status ?? "") || halfDone) why = "cut";
+  const notWhole = joining.spoilt || items.some((item) => item.lost || meaningOf(item.status) !== null);
+  const why = gravest([...(last ?? []), notWhole ? "cut" : null]);
   return concluded({
     ...{ text: texts("text").join("\n\n"), refusal: texts("refusal").join("\n\n"), reasoning: texts("thought").join("\n\n") },
     ...{ calls, usage, model, ended: isWhole(joining), why, ...echoOf(items) },
@@ -164,7 +212,8 @@ function echoOf(items: Item[]): { echo?: Record<string, unknown>[] } {
     if (kind === "message") return [{ type: kind, ...(typeof done?.["phase"] === "string" ? { phase: done["phase"] } : {}) }];
     if (asText(done?.["encrypted_content"]) === "") return [];
     const { id, summary, encrypted_content } = done as Record<string, unknown>;
-    return [{ type: kind, ...(asText(id) === "" ? {} : { id }), summary: Array.isArray(summary) ? summary : [], encrypted_content }];
+    const told = Array.isArray(summary) && weigh(summary) < Infinity ? summary : [];
+    return [{ type: kind, ...(asText(id) === "" ? {} : { id }), summary: told, encrypted_content }];
   });
   return echo.some((each) => each["type"] === "reasoning" || each["phase"] !== undefined) ? { echo } : {};
 }

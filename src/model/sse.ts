@@ -1,6 +1,7 @@
 import { DeckhandError } from "../core/errors.ts";
 import { LIMITS } from "../limits.ts";
 import { asRecord, parseJson } from "./json.ts";
+import { repetitions } from "./left-out.ts";
 
 /** One thing that an answer's body says: a JSON value, or that the answer is over. */
 export type Item = { done: true } | { done: false; value: unknown };
@@ -18,9 +19,16 @@ export interface BodyReader {
   end(): Iterable<Item>;
 }
 
-/** `heard`: how many characters of the answer are known by now; see `skipped`. */
-export function bodyReader(heard: () => number = () => 0): BodyReader {
-  const lines = lineSplitter(heard);
+/** Who takes the items. */
+interface Hearer {
+  /** Characters that it knows by now and that may be said once more, whole; 0 where nothing is said twice. See `repetitions`. */
+  heard(): number;
+  /** Some bytes of the body were no text. */
+  spoil(): void;
+}
+
+export function bodyReader(hearer: Hearer = { heard: () => 0, spoil() {} }): BodyReader {
+  const lines = lineSplitter(hearer);
   const events = eventJoiner();
   let form: "unknown" | "document" | "events" = "unknown";
   let document = "";
@@ -63,18 +71,13 @@ function endless(): DeckhandError {
   return new DeckhandError("MODEL_CUT", "it did not end");
 }
 
-/** Characters from which on a string counts as long. */
-const LONG = 200_000;
-
-function lineSplitter(heard: () => number) {
-  const decoder = new TextDecoder();
-  const repeated = skipped();
+function lineSplitter({ heard, spoil }: Hearer) {
+  const repeated = repetitions(heard);
   let rest = "";
   /** A `\r` at the end of a piece may be the half of `\r\n`. */
   let halfEnd = "";
   return {
-    /** Without bytes: what is left in the decoder. */
-    decode: (bytes?: Uint8Array) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()),
+    decode: decoder(spoil),
     rest: () => rest,
     split(all: string): string[] {
       const text = repeated.rest(all);
@@ -85,78 +88,43 @@ function lineSplitter(heard: () => number) {
       lines[0] = rest + (lines[0] as string);
       rest = lines.pop() as string;
       if (rest.length > LIMITS.modelAnswer) throw endless();
-      if (heard() > LONG) rest = repeated.from(rest);
+      rest = repeated.from(rest);
       return lines;
     },
   };
 }
 
-/**
- * Responses says a text that it has sent in pieces three times more, each time in one string, and each would be in memory
- * several times. When so much was heard already, what stands in a long string is left out: an empty one says that the pieces hold.
- */
-function skipped() {
-  let inside = false;
-  /** The next character belongs to the backslash before it. */
-  let escaped = false;
-  let look = LONG;
-  return {
-    /** The unfinished line, without the long string in which it ends. */
-    from(line: string): string {
-      if (line.length < look) {
-        if (line.length < LONG) look = LONG;
-        return line;
-      }
-      const { open, after } = stringAt(line);
-      look = 2 * line.length;
-      if (open < 0 || line.length - open < LONG) return line;
-      inside = true;
-      escaped = after;
-      return line.slice(0, open + 1);
-    },
-    /** What follows when such a string is over: it begins with its quote, or with the end of a line that broke off. */
-    rest(text: string): string {
-      if (!inside) return text;
-      const mark = /["\\\r\n]/g;
-      mark.lastIndex = escaped ? 1 : 0;
-      escaped = false;
-      for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-        if (found[0] !== "\\") {
-          inside = false;
-          return text.slice(found.index);
-        }
-        escaped = found.index === text.length - 1;
-        if (escaped) break;
-        mark.lastIndex = found.index + 2;
-      }
-      return "";
-    },
+/** Decodes piece by piece; without bytes: what is left. */
+function decoder(spoil: () => void): (bytes?: Uint8Array) => string {
+  let utf8 = new TextDecoder("utf-8", { fatal: true });
+  return (bytes) => {
+    try {
+      return bytes ? utf8.decode(bytes, { stream: true }) : utf8.decode();
+    } catch {
+      // Not text. It is read on, so that what can be read is told; what a command was meant to be is not known any more.
+      spoil();
+      utf8 = new TextDecoder();
+      return bytes ? utf8.decode(bytes, { stream: true }) : "\ufffd";
+    }
   };
-}
-
-/** Where the string begins in which a line of JSON ends, -1 for none; `after`: it ends in a backslash that belongs to what comes. */
-function stringAt(line: string): { open: number; after: boolean } {
-  let open = -1;
-  let after = false;
-  for (const { 0: found, index } of line.matchAll(/\\[^]?|"/g)) {
-    if (found === '"') open = open < 0 ? index : -1;
-    else after = found.length === 1;
-  }
-  return { open, after };
 }
 
 function eventJoiner() {
   let data: string[] = [];
   let name = "";
+  let held = 0;
   function dispatch(last: boolean): Item[] {
     const [payload, event] = [data, name];
     data = [];
     name = "";
+    held = 0;
     return payload.length === 0 ? [] : itemsOf(payload, event, last);
   }
   return {
     line(line: string): Item[] {
       if (line === "") return dispatch(false);
+      held += line.length;
+      if (held > LIMITS.modelAnswer) throw endless();
       const value = line.slice(line.indexOf(":") + 1);
       // Some servers leave out `data:`; a field's name never begins like this.
       if (line.startsWith("{")) data.push(line);

@@ -26,5 +26,8 @@ export function redisLearned({ url, trace }: { url: string; trace: Trace }): Lea
       const text = JSON.stringify({ ...fact, reason: fact.reason.slice(0, LIMITS.learnedReason) });
       await using(({ ask }) => ask((client) => client.hset(KEYS.learned, `${of}\t${fact.name}`, text)));
     },
+    async forget(of, name) {
+      await using(({ ask }) => ask((client) => client.hdel(KEYS.learned, `${of}\t${name}`)));
+    },
   };
 }

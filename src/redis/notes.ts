@@ -58,7 +58,7 @@ export function notes(connection: Connection): Pick<Log, "mark" | "marked" | "on
       return (await lease([KEYS.lease(name)], [holder, ttlMs])) === 1;
     },
     async spend(day, request, { tokens, cost }) {
-      const reply = await spend([KEYS.spent(day), KEYS.spentBy(day, request)], [tokens, cost ?? "", LIMITS.spentTime]);
+      const reply = await spend([KEYS.spent(day), KEYS.spentBy(day, request)], [tokens, cost ?? "", LIMITS.spentTime, LIMITS.spentMost]);
       const [all, known] = reply as [string, string | null];
       return { tokens: Number(all), cost: known === null ? null : Number(known) };
     },

@@ -1,6 +1,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Queue as Bell, Worker } from "bullmq";
 import type { NewEntry } from "../../src/core/entry.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Queue, Wake } from "../../src/core/ports.ts";
@@ -34,6 +35,8 @@ interface Deck {
   appendOne(): Promise<unknown>;
   /** From a ring to the worker's hold on the conversation. */
   takeOver(): Promise<unknown>;
+  /** From a bare BullMQ job to its bare handler, which knows nothing of a log. */
+  bareJob(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -42,15 +45,39 @@ async function openDeck(fsync: string): Promise<Deck> {
   const log = redisLog({ url: server.url, trace: keptTrace() });
   const queue = bullQueue({ url: server.url, trace: keptTrace() });
   const taken = await serve(log, queue);
+  const bare = bareBell(server.url);
   const conversation = newThread();
   const epoch = await taken(conversation);
   let ops = 0;
   return {
     appendOne: () => log.append(conversation, epoch, `op${(ops += 1)}`, 2000, [STARTED]),
     takeOver: () => taken(newThread()),
+    bareJob: bare.ring,
     async close() {
+      await bare.close();
       await Promise.all([log.close(), queue.close()]);
       await server.stop();
+    },
+  };
+}
+
+/** BullMQ as its documentation shows it. */
+function bareBell(url: string): { ring(): Promise<void>; close(): Promise<void> } {
+  const connection = { url, maxRetriesPerRequest: null };
+  const bell = new Bell("bare", { connection });
+  const waiting = new Map<string, () => void>();
+  const worker = new Worker("bare", async ({ name }) => waiting.get(name)?.(), { connection });
+  let jobs = 0;
+  return {
+    async ring() {
+      const name = `job${(jobs += 1)}`;
+      const heard = new Promise<void>((resolve) => waiting.set(name, resolve));
+      await bell.add(name, {}, { removeOnComplete: true });
+      await heard;
+    },
+    async close() {
+      await worker.close();
+      await bell.close();
     },
   };
 }
@@ -102,6 +129,7 @@ export const fsync: Bench = {
     const many = ({ appendOne }: Deck) => timed(() => Promise.all(Array.from({ length: AT_ONCE }, appendOne)));
     const twenty = await inTurn(rounds * 10, { always: () => many(always), everysec: () => many(everysec) });
     const taken = await inTurn(rounds * RINGS, { always: () => timed(always.takeOver), everysec: () => timed(everysec.takeOver) });
+    const bare = await inTurn(rounds * RINGS, { always: () => timed(always.bareJob), everysec: () => timed(everysec.bareJob) });
     floor.close();
     await Promise.all([always.close(), everysec.close()]);
     const detail = `against a bare write with fdatasync: ${spread(one.floor, " ms", 2)}`;
@@ -109,6 +137,7 @@ export const fsync: Bench = {
       ...figures("one append", one, detail),
       ...figures(`${AT_ONCE} appends at once, together`, twenty, `${rounds * 10} times`),
       ...figures("arrival, ring and takeover", taken, `${rounds * RINGS} times`),
+      ...figures("bare BullMQ, from add to handler", bare, `${rounds * RINGS} times`),
     ];
   },
 };

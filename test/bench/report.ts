@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { type Bench, type Figure, holds } from "./figure.ts";
 
@@ -47,6 +48,7 @@ export function document(outcomes: Outcome[], when: Date): string {
     "",
     ...outcomes.map(({ bench }) => `- \`${bench.name}\`: ${bench.what}; ${bench.rounds} rounds`),
     "",
+    readFileSync(new URL("reasons.md", import.meta.url), "utf8"),
   ].join("\n");
 }
 

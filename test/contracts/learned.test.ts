@@ -29,6 +29,14 @@ describe.each(kinds)("the Learned port: $name", ({ make }) => {
     expect(await learned.read(of, 3_000)).toEqual([{ name: "api", value: "responses", reason: "no", at: 2_000 }]);
   });
 
+  test("forgets one fact when it is told to", async () => {
+    const learned = make();
+    for (const name of ["api", "images"]) await learned.note("one", { name, value: "x", reason: "so", at: 1_000 });
+    await learned.forget("one", "api");
+    await learned.forget("one", "nothing of that name");
+    expect((await learned.read("one", 1_000)).map(({ name }) => name)).toEqual(["images"]);
+  });
+
   test("forgets what is old: servers are updated", async () => {
     const learned = make();
     await learned.note("old one", { name: "images", value: "left out", reason: "no", at: 1_000 });

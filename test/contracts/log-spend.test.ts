@@ -37,4 +37,16 @@ describe.each(LOGS)("what a day took, in the %s log", (_name, open) => {
     await Promise.all(Array.from({ length: 50 }, (_, n) => door.log.spend(day, `r${n}`, { tokens: n, cost: 1 })));
     expect(await door.log.spend(day, "look", NOTHING)).toEqual({ tokens: 1_225, cost: 50 });
   });
+
+  test("stays a sum whatever a request is booked with", async () => {
+    const day = newDay();
+    await door.log.spend(day, "a", { tokens: 100, cost: 1 });
+    const odd = [1e308, 1e19, 1e17, -1e9, -1e308, Number.NaN, Number.POSITIVE_INFINITY];
+    for (const [nth, figure] of odd.entries()) {
+      const { tokens, cost } = await door.log.spend(day, `odd${nth}`, { tokens: figure, cost: figure });
+      expect([tokens, cost].every((sum) => Number.isSafeInteger(sum) && Number(sum) >= 1)).toBe(true);
+    }
+    for (const nth of odd.keys()) await door.log.spend(day, `odd${nth}`, NOTHING);
+    expect(await door.log.spend(day, "b", { tokens: 1.5, cost: 0.4 })).toEqual({ tokens: 101, cost: 1 });
+  });
 });

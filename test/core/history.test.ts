@@ -76,6 +76,24 @@ describe("what the model is told", () => {
     );
   });
 
+  test("is, after something was refused, just what the answer came to that was asked for without it", () => {
+    const kinds = fc.subarray(["pictures", "outputs", "step", "words"] as const, { minLength: 1 });
+    fc.assert(
+      fc.property(anyLog, kinds, (log, without) => {
+        const upto = log.length;
+        const made = without.map((each): NewEntry<"compacted"> => {
+          return { type: "compacted", upto, outputs: 32_000, without: each, tokens: 1, window: 1 };
+        });
+        const history = historyOf(log);
+        const asked = history.messagesWith(made);
+        const next = step(upto, "zzzzzzzzz");
+        history.add(numbered([...made, next], upto + 1));
+        expect(history.messages().slice(0, asked.length)).toEqual(asked);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("is a request that strict vendors take, in any state of crash and wherever room was made", () => {
     fc.assert(
       fc.property(anyLog, (log) => {
@@ -139,7 +157,7 @@ describe("making room", () => {
     const log = numbered([...worked, message("more", bob), step(7, "c"), ran("c", "out"), compacted(5, { summary: "it was done" })]);
     const told = contents(log);
     expect(told.slice(1, 2)).toEqual(["Ann: first words"]);
-    expect(told[2]).toContain("in short:\nit was done\n");
+    expect(told[2]).toContain("in short:\n  it was done\n");
     expect(told.slice(3)).toEqual(["Bob: more", null, "out"]);
   });
 
@@ -166,7 +184,7 @@ describe("making room", () => {
       numbered([opened(), huge, message("the newest", bob), step(3, "a"), ran("a", "x"), compacted(4, { summary: "s", window: 8_192 })]),
     );
     expect(told[1]?.length).toBeLessThan(4_000);
-    expect(told[1]).toMatch(/^Ann: z+\n\[\.\.\. \d+ characters left out \.\.\.\]\nz+$/);
+    expect(told[1]).toMatch(/^Ann: z+\n {2}\[\.\.\. \d+ characters left out \.\.\.\]\n {2}z+$/);
     expect(told[2]).toBe("Bob: the newest");
   });
 

@@ -135,7 +135,7 @@ describe("making room", () => {
     const log = numbered([opened(), message("w".repeat(100_000))]);
     const { news, after } = roomIn(log, 8_192);
     expect(news).toMatchObject([{ words: expect.any(Number) as number }]);
-    expect(after.messages()[1]?.content).toMatch(/^Ann: w+\n\[\.\.\. \d+ characters left out \.\.\.\]\nw+$/);
+    expect(after.messages()[1]?.content).toMatch(/^Ann: w+\n {2}\[\.\.\. \d+ characters left out \.\.\.\]\n {2}w+$/);
     expect(after.tokens().tokens).toBeLessThan(8_192 * 0.8);
   });
 

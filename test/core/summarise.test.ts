@@ -57,6 +57,46 @@ test("a model that cannot read all of it is asked once more with less of each ou
   expect(warned).toContain("summary-failed");
 });
 
+const CALL = '<tool_call>{"name":"bash","arguments":{"command":"ls"}}</tool_call>';
+const bad: [string, Partial<ModelAnswer>][] = [
+  ["a refusal", { text: "I cannot help with that.", finish: "refusal" }],
+  ["what was cut off", { text: "Goal: bui", finish: "cut" }],
+  ["what a filter ended", { text: "Goal: bui", finish: "filter" }],
+  ["words beside a call", { text: "I go on.", calls: [callOf("echo more")], finish: "calls" }],
+  ["a call that is written as text", { text: CALL }],
+  ["nothing", { text: " \n" }],
+];
+test.each(bad)("%s is no summary: the model is asked once more, then a list of what was run is kept", async (_, said) => {
+  const { entries, asked } = await worked((_request, n) => answer(n === 2 ? { text: "Goal: build it." } : said));
+  expect(entries.at(-1)).toMatchObject({ type: "final", text: "built" });
+  expect(summaries(entries)[0]).toBe("Goal: build it.");
+  expect(summaries(entries)[1]).toMatch(/^No summary could be made\. These calls were made so far:\n- /);
+  expect(asked.length).toBe(2 + 3 * (summaries(entries).length - 1));
+});
+
+test("what is too long in calls, words of the model or of people is shortened for a second try", async () => {
+  const sizes: number[] = [];
+  let n = 0;
+  const model: Model = {
+    window: async () => 20_000,
+    async ask(request) {
+      const size = JSON.stringify(request.messages).length;
+      if (request.choice === "none") sizes.push(size);
+      if (size > 64_000) throw new DeckhandError("MODEL_OVERFLOW");
+      if (request.choice === "none") return answer({ text: "Goal: build it." });
+      return n++ < 6
+        ? answer({ text: "so ".repeat(2_000), calls: [callOf(`${n}${"x".repeat(12_000)}`)], finish: "calls" })
+        : answer({ text: "built" });
+    },
+  };
+  const deck = openGuarded({ model, limits: LIMITS });
+  await deck.say("build it ".repeat(1_000));
+  await deck.work();
+  expect(summaries(await deck.entries())).toContain("Goal: build it.");
+  expect(sizes.at(-1)).toBeLessThan(64_000);
+  expect(await deck.last()).toMatchObject({ type: "final", text: "built" });
+});
+
 test("a model that goes on with calls instead of a summary runs none of them", async () => {
   const { entries } = await worked(() => answer({ calls: [callOf("echo hijacked")], finish: "calls" }));
   expect(entries.at(-1)).toMatchObject({ type: "final", text: "built" });

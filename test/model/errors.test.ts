@@ -134,6 +134,23 @@ test.each([
   expect((await errorOf(stream({ error: { message, code: status } }))).code).toBe("MODEL_OVERFLOW");
 });
 
+test.each([
+  "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'",
+  "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+  "`tool_use` ids were found without `tool_result` blocks immediately after: x",
+  "unexpected `tool_use_id` found in `tool_result` blocks: x",
+  "Not the same number of function calls and responses",
+  "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+  "Please ensure that the number of function response parts is equal to the number of function call parts",
+  "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+  "Duplicate value for 'tool_call_id' of call_1 in message[3]",
+  "No tool output found for function call call_1.",
+  "Conversation roles must alternate user/assistant/user/assistant/...",
+  "After the optional system message, conversation roles must alternate",
+])("a history that is at fault is known by its words: %s", async (message) => {
+  expect((await errorOf(said(400, message))).code).toBe("MODEL_HISTORY");
+});
+
 test("an overflow that a gateway wraps is still an overflow", async () => {
   const metadata = { raw: '{"error":{"message":"maximum context length is 8192 tokens"}}' };
   expect((await errorOf(said(400, "Provider returned error", { metadata }))).code).toBe("MODEL_OVERFLOW");

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One thing to send: a chunk as an object, `[DONE]`, raw bytes, a pause, a reset connection, or silence. */
-export type Frame = object | "[DONE]" | { __raw: string } | { __wait: number } | "__reset" | "__silence";
+/** One thing to send: a chunk as an object, `[DONE]`, raw text or bytes, a pause, a reset connection, or silence. */
+export type Frame = object | "[DONE]" | { __raw: string | Uint8Array } | { __wait: number } | "__reset" | "__silence";
 
 export interface Answer {
   frames?: Frame[];
@@ -76,9 +76,9 @@ async function send(response: ServerResponse, answer: Answer): Promise<void> {
   response.end();
 }
 
-function textOf(frame: object | string): string {
+function textOf(frame: object | string): string | Uint8Array {
   if (typeof frame === "string") return `data: ${frame}\n\n`;
-  return "__raw" in frame ? String(frame.__raw) : `data: ${JSON.stringify(frame)}\n\n`;
+  return "__raw" in frame ? (frame.__raw as string | Uint8Array) : `data: ${JSON.stringify(frame)}\n\n`;
 }
 
 /** A chunk whose delta is this. */

@@ -46,6 +46,11 @@ const said = (status: number, message: string): Answer => ({ status, body: JSON.
 const facts = async () =>
   (await learned.read(`m at ${new URL(server.url).host}`, Date.now())).map(({ name, value }) => `${name}: ${value}`);
 
+/** Refuses a request that has this in it, or has it not. */
+const refuses = (status: number, words: string, field: RegExp) => {
+  server.next = (asked, sent) => (field.test(JSON.stringify(sent)) ? said(status, words) : fine(asked));
+};
+
 /** Answers in the form that was asked for. */
 const fine = (asked: string): Answer => ({
   frames: asked.endsWith("/responses") ? [...textEvents(["hi"]), completed()] : [delta({ content: "hi" }), finish("stop"), "[DONE]"],
@@ -92,26 +97,27 @@ describe("a refusal that teaches something", () => {
       400,
       "This model only supports single tool-calls at once!",
       "calls in one message: one",
-      /aaaaaaaa1[^\]]*aaaaaaaa2[^\]]*\]/,
+      /"id":"aaaaaaaa1"[^\]]*"id":"aaaaaaaa2"/,
       /aaaaaaaa1[^\]]*\],?[^\]]*"tool_call_id":"aaaaaaaa1"/,
     ],
     ["images", 400, "unknown variant `image_url`, expected `text`", "images: left out", /image_url/, /You cannot see images/],
     ["images, at a gateway", 404, "No endpoints found that support image input", "images: left out", /image_url/, /You cannot see images/],
-  ])("about %s is heeded from then on", async (_, status, words, fact, before, after) => {
+  ])("about %s is heeded at once and from then on", async (_, status, words, fact, before, after) => {
     const one = model();
-    server.next = said(status, words);
-    const error = await failure(ask(one));
-    expect(error.retryAfterMs).toBe(1);
-    expect(body()).toMatch(before);
+    const bodies = server.bodies.length;
+    refuses(status, words, before);
+    expect((await ask(one)).text).toBe("hi");
+    expect(JSON.stringify(server.bodies[bodies])).toMatch(before);
+    expect(body()).toMatch(after);
     expect(await facts()).toEqual([fact]);
-    server.next = fine;
     await ask(one);
+    expect(server.bodies.length).toBe(bodies + 3);
     expect(body()).toMatch(after);
   });
 
   test("is said in the log, with the endpoint's words and without the key", async () => {
-    server.next = said(400, "Unknown parameter: 'stream_options' for very-secret-key");
-    await failure(ask(model()));
+    refuses(400, "Unknown parameter: 'stream_options' for very-secret-key", /stream_options/);
+    await ask(model());
     expect(told.at(-1)).toMatchObject([
       "model-learned",
       { name: "stream_options", reason: "Unknown parameter: 'stream_options' for [key]" },
@@ -120,54 +126,58 @@ describe("a refusal that teaches something", () => {
   });
 
   test("is known to the next process too", async () => {
-    server.next = said(400, "Unknown parameter: 'stream_options'");
-    await failure(ask(model()));
-    server.next = fine;
+    refuses(400, "Unknown parameter: 'stream_options'", /stream_options/);
     await ask(model());
-    expect(body()).not.toContain("stream_options");
+    const bodies = server.bodies.length;
+    await ask(model());
+    expect(server.bodies.length).toBe(bodies + 1);
   });
 
   test("teaches it once: the same refusal again is told as it is", async () => {
-    const one = model();
+    const bodies = server.bodies.length;
     server.next = said(400, "Unknown parameter: 'stream_options'");
-    expect((await failure(ask(one))).retryAfterMs).toBe(1);
-    const again = await failure(ask(one));
-    expect([again.code, again.retryAfterMs]).toEqual(["MODEL_REFUSED", undefined]);
+    const error = await failure(ask(model()));
+    expect([error.code, error.retryAfterMs]).toEqual(["MODEL_REFUSED", undefined]);
+    expect(server.bodies.length).toBe(bodies + 2);
   });
 
   test("may come inside of a stream", async () => {
-    server.next = { frames: [{ error: { message: "Unknown parameter: 'stream_options'", code: 400 } }] };
-    expect((await failure(ask(model()))).retryAfterMs).toBe(1);
+    const error = { error: { message: "Unknown parameter: 'stream_options'", code: 400 } };
+    server.next = (asked, sent) => ("stream_options" in sent ? { frames: [error] } : fine(asked));
+    expect((await ask(model())).text).toBe("hi");
+    // What was said already is not said twice.
+    learned = memoryLearned();
+    const bodies = server.bodies.length;
+    server.next = { frames: [delta({ content: "h" }), error] };
+    expect((await failure(ask(model()))).code).toBe("MODEL_REFUSED");
+    expect(server.bodies.length).toBe(bodies + 1);
   });
 
   test("thoughts that have to come back do, empty where there were none", async () => {
     const one = model();
-    server.next = said(400, "The reasoning_content in the thinking mode must be passed back to the API.");
     const plain: Message[] = [go, { role: "assistant", content: "ok", calls: [] }, go];
-    expect((await failure(ask(one, plain))).retryAfterMs).toBe(1);
-    server.next = fine;
+    refuses(400, "The reasoning_content in the thinking mode must be passed back to the API.", /^(?!.*reasoning_content)/);
     await ask(one, plain);
     expect(server.bodies.at(-1)).toMatchObject({ messages: [{}, { role: "assistant", reasoning_content: "" }, {}] });
   });
 
   test("content that may be neither null nor empty becomes a blank", async () => {
     const one = model();
-    for (const words of ["'content' field must be a string", "text is not set"]) {
-      server.next = said(400, words);
-      await failure(ask(one));
-    }
-    server.next = fine;
+    server.next = (asked, sent) => {
+      if (JSON.stringify(sent).includes('"content":null')) return said(400, "'content' field must be a string");
+      return JSON.stringify(sent).includes('"content":"","tool_calls"') ? said(400, "text is not set") : fine(asked);
+    };
     await ask(one);
     expect(body()).toContain('"content":" ","tool_calls"');
   });
 
   test("is still heeded when it can neither be read nor kept", async () => {
-    const broken: Learned = { read: () => Promise.reject(new Error("down")), note: () => Promise.reject(new Error("down")) };
-    const one = model({ learned: broken });
-    server.next = said(400, "Unknown parameter: 'stream_options'");
-    expect((await failure(ask(one))).retryAfterMs).toBe(1);
-    server.next = fine;
-    expect((await ask(one)).text).toBe("hi");
+    const down = () => Promise.reject(new Error("down"));
+    const one = model({ learned: { read: down, note: down, forget: down } });
+    refuses(400, "Unknown parameter: 'stream_options'", /stream_options/);
+    const bodies = server.bodies.length;
+    for (let times = 0; times < 2; times++) expect((await ask(one)).text).toBe("hi");
+    expect(server.bodies.length).toBe(bodies + 3);
     expect(told.map(([event]) => event)).toEqual(expect.arrayContaining(["model-facts-unread", "model-fact-lost"]));
   });
 });
@@ -179,7 +189,6 @@ describe("which API is spoken", () => {
   test("Chat Completions, until the endpoint says that it must be Responses", async () => {
     const one = model();
     server.next = (asked) => (asked.endsWith("/responses") ? fine(asked) : said(400, NEEDS));
-    expect((await failure(ask(one))).retryAfterMs).toBe(1);
     expect((await ask(one)).text).toBe("hi");
     expect(server.asked.slice(-2)).toEqual(["POST /v1/chat/completions", "POST /v1/responses"]);
     expect(await facts()).toEqual(["api: responses"]);
@@ -187,7 +196,7 @@ describe("which API is spoken", () => {
     expect(server.asked.at(-1)).toBe("POST /v1/responses");
   });
 
-  test("Responses where that was learned, and back when there is no such place, but not again", async () => {
+  test("Responses where that was learned, and back when there is no such place, but only once", async () => {
     await learned.note(`m at ${new URL(server.url).host}`, { name: "api", value: "responses", reason: "", at: Date.now() });
     server.next = said(404, "Invalid URL (POST /v1/responses)");
     const error = await failure(ask(model()));
@@ -207,12 +216,9 @@ describe("which API is spoken", () => {
     ["store: left out", "Unknown parameter: 'store'", /"store"/],
   ])("of Responses what is refused is left out: %s", async (fact, words, field) => {
     const one = model({ api: "responses" });
-    server.next = said(400, words);
-    expect((await failure(ask(one))).retryAfterMs).toBe(1);
-    expect(body()).toMatch(field);
-    expect(await facts()).toEqual([fact]);
-    server.next = fine;
+    refuses(400, words, field);
     await ask(one);
+    expect(await facts()).toEqual([fact]);
     expect(body()).not.toMatch(field);
   });
 });

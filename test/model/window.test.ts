@@ -101,7 +101,7 @@ test("an endpoint that is not there has no window, and says no error", async () 
   expect(await model({ baseUrl: dead.url }).window(true)).toBeNull();
 });
 
-test("an overflow tells the window, for this process and the next ones; the smaller figure counts", async () => {
+test("an overflow tells the window, for this process and, once it has helped, the next ones; the smaller figure counts", async () => {
   const learned = memoryLearned();
   const full = (asked: string) =>
     asked.startsWith("GET")
@@ -114,6 +114,8 @@ test("an overflow tells the window, for this process and the next ones; the smal
   const one = model({ learned });
   expect(await ask(one).catch((thrown: unknown) => thrown)).toMatchObject({ code: "MODEL_OVERFLOW", retryAfterMs: undefined });
   expect(await one.window(true)).toBe(8_192);
+  server.next = (asked) => (asked.startsWith("GET") ? full(asked) : { frames: [delta({ content: "hi" }), finish("stop"), "[DONE]"] });
+  await ask(one);
   expect(await model({ learned }).window(true)).toBe(8_192);
   expect(await learned.read(`m at ${new URL(server.url).host}`, Date.now())).toMatchObject([{ name: "window", value: "8192" }]);
 });

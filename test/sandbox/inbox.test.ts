@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { safeName } from "../../src/core/inbox.ts";
 import type { Sandbox } from "../../src/core/sandbox.ts";
+import { safeName } from "../../src/core/speakers.ts";
 import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { noneSandbox } from "../../src/sandbox/none.ts";
 import { isRoot, makeWorkspace, RUN_UID, type TestWorkspace } from "../support/workspace.ts";

@@ -115,7 +115,10 @@ function beforeIt(choice: number, log: Entry[]): NewEntry {
   if (!log.some(({ type }) => type === "model" || type === "brief")) return { type: "brief", about: "agents", text: "tabs, no blanks" };
   const upto = 1 + (choice % log.length);
   const marks = { tokens: 30_000, window: choice % 3 ? 32_768 : 4_096 };
-  return { type: "compacted", upto, outputs: choice % 2 ? 0 : 400, ...marks, ...(choice % 4 ? { summary: "work" } : { words: 400 }) };
+  const without = (["pictures", "outputs", "step", "words"] as const)[choice % 8];
+  if (without !== undefined) return { type: "compacted", upto, outputs: 32_000, without, ...marks };
+  const less = { words: 400, said: 500, notes: 100 };
+  return { type: "compacted", upto, outputs: choice % 2 ? 0 : 400, ...marks, ...(choice % 4 ? { summary: "work" } : less) };
 }
 
 function ended(call: string, how: "exited" | "timeout" | "cancelled" | "flood" | "interrupted" | "refused", why?: string): NewEntry {
