@@ -88,8 +88,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
   const stop = async (): Promise<void> => {
     await gateway?.endHearing();
     hurry.abort();
-    await queue.close(config.graceMs);
-    await near?.close();
+    await queue.close(config.graceMs, near?.close);
     end.abort();
     await Promise.all([opened?.sandbox.close(), claims?.close(), gateway?.files.close(), watch.close(), sweeping]);
     await log.close();

@@ -66,6 +66,11 @@ export function armedAt(): string | null {
   return armed?.text ?? null;
 }
 
+/** Whether this process is to be killed there. */
+export function isArmedFor(name: Checkpoint): boolean {
+  return armed?.name === name;
+}
+
 /** We come by: nothing, unless this process is armed for it. */
 export function checkpoint(name: string): void {
   if (armed === null || armed.name !== name) return;

@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, type Chosen, mayAsk, pickModel, pickWorkspace, workspacesOf } from "./access.ts";
 import { pressRefusal } from "./approval.ts";
-import { type Checkpoint, checkpoint } from "./checkpoint.ts";
+import { type Checkpoint, checkpoint, isArmedFor } from "./checkpoint.ts";
 import { choiceEvent, choicesIn, tooLateToChoose } from "./choice.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
@@ -152,7 +152,9 @@ async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps):
 
 /** Rings for what an act that has just been asked of the log brings; a ring that was long before it counts for nothing. */
 async function ringing<T>(act: Promise<T>, point: Checkpoint, conversation: string, workspace: string | null, deps: IntakeDeps) {
-  const { clock, ringEarly } = deps;
+  const { clock } = deps;
+  // Who is killed there must have rung nobody.
+  const ringEarly = isArmedFor(point) ? undefined : deps.ringEarly;
   const asked = clock.now();
   ringEarly?.(conversation, workspace);
   const done = await act;

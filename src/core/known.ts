@@ -22,15 +22,16 @@ export function knownEntries({ read }: Pick<Log, "read">, most: number = LIMITS.
   }
 
   return async (conversation) => {
-    const kept = known.get(conversation)?.entries ?? [];
-    const last = kept.at(-1);
+    // Taken now: it may be forgotten while its end is read.
+    const kept = known.get(conversation) ?? { entries: [], size: 0 };
+    const last = kept.entries.at(-1);
     let fresh = await read(conversation, last ? last.seq - 1 : 0);
     // What a Redis has lost since with its power is not what is so.
     const goesOn = last !== undefined && fresh[0]?.seq === last.seq && fresh[0].at === last.at && fresh[0].epoch === last.epoch;
     if (last && !goesOn) fresh = await read(conversation, 0);
-    const entries = goesOn ? [...kept, ...fresh.slice(1)] : fresh;
+    const entries = goesOn ? [...kept.entries, ...fresh.slice(1)] : fresh;
     const grown = goesOn ? fresh.slice(1) : fresh;
-    const whole = (goesOn ? (known.get(conversation)?.size ?? 0) : 0) + grown.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
+    const whole = (goesOn ? kept.size : 0) + grown.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
     // To the end: it was read last.
     forget(conversation);
     known.set(conversation, { entries, size: whole });

@@ -157,7 +157,7 @@ export interface Log {
   /** Whether some worker serves this workspace now. */
   isServed(workspace: string): Promise<boolean>;
 
-  /** The poster's claim on a thread, with its own epoch; null when the lock is somebody else's. */
+  /** The poster's claim on a thread, with its own epoch; null when the lock is somebody else's: then it is due when one of the poster's own has run out. */
   takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;
   savePosts(conversation: string, epoch: number, state: PostState): Promise<"saved" | "fenced">;
   /**

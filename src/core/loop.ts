@@ -174,7 +174,8 @@ function watchStop(session: Session, hands: Hands, stop: AbortController, until:
       nudge = new AbortController();
       if (clock.now() >= until) stop.abort(LATE);
       const seq = await log.stopSeq(conversation).catch(lost);
-      if (seq !== null && seq > session.state.seq) stop.abort();
+      // An append beside it may have read the stop before us.
+      if (session.state.stop || (seq !== null && seq > session.state.seq)) stop.abort();
     }
     await off?.().catch(lost);
   }

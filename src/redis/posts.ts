@@ -11,7 +11,8 @@ export function posts(connection: Connection): Pick<Log, "takePosts" | "savePost
   const due = script(connection, "due-posts.lua");
   return {
     async takePosts(conversation, lock) {
-      const reply = await take([KEYS.post(conversation), KEYS.state(conversation), lock.key], [lock.token, lock.lasts ?? ""]);
+      const keys = [KEYS.post(conversation), KEYS.state(conversation), lock.key, KEYS.postsDue];
+      const reply = await take(keys, [conversation, lock.token, lock.lasts ?? "", Date.now()]);
       const [kind, epoch, state] = reply as ["lost"] | ["taken", number, string | null | undefined];
       if (kind === "lost") return null;
       return { epoch, state: state ? (JSON.parse(state) as PostState) : { cursor: 0, sent: {} } };

@@ -20,6 +20,8 @@ interface Options {
 export interface WorkerQueue extends Queue {
   /** Takes no more wakes of this workspace, aborts the running handlers and gives their wakes back for others. */
   leave(workspace: string): Promise<void>;
+  /** `meanwhile` is begun when the wakes have ended, told when the posts' queue is quiet, and waited for before the bells go; must not reject. */
+  close(graceMs?: number, meanwhile?: (quiet: Promise<unknown>) => Promise<void>): Promise<void>;
 }
 
 /** How long BullMQ is waited for after the last handler, when Redis goes away meanwhile. */
@@ -66,18 +68,20 @@ export function bullQueue(options: Options): WorkerQueue {
     for (const one of served.filter(({ name }) => name === wakeQueue(workspace))) await one.worker.close(!(await end(one, 0)));
   }
 
-  async function close(graceMs: number): Promise<void> {
+  async function close(graceMs: number, meanwhile?: (quiet: Promise<unknown>) => Promise<void>): Promise<void> {
     const [posts, wakes] = [served.filter(({ name }) => name === POSTS), served.filter(({ name }) => name !== POSTS)];
     const given = await Promise.all(wakes.map((one) => end(one, graceMs)));
     // People still read how the commands have ended. Then a post under way needs no grace: it is finished in any case.
-    if (wakes.length > 0 && posts.length > 0) await within(LIMITS.lastPosts, bells.quiet(POSTS));
+    const quiet = wakes.length > 0 && posts.length > 0 ? within(LIMITS.lastPosts, bells.quiet(POSTS)) : Promise.resolve();
+    const besides = meanwhile?.(quiet);
+    await quiet;
     given.push(...(await Promise.all(posts.map((one) => end(one, 0)))));
     // Without Redis there is nobody to give the jobs back to: their locks run out.
     const away = consumer?.client.status !== "ready";
     if (away) consumer?.client.disconnect();
     const closed = Promise.all([...wakes, ...posts].map(({ worker }, at) => worker.close(away || !given[at])));
     if (!(await within(CLOSE_MS, closed))) consumer?.client.disconnect();
-    await within(CLOSE_MS, closed);
+    await Promise.all([besides, within(CLOSE_MS, closed)]);
     await Promise.all([bells.close(), consumer?.close()]);
     if (!options.producer) await producer.close();
   }
@@ -90,7 +94,7 @@ export function bullQueue(options: Options): WorkerQueue {
     },
     servePosts: async (handler) => await serveQueue(POSTS, LIMITS.postsAtOnce, handler),
     leave,
-    close: (graceMs = 0) => (closing ??= close(graceMs)),
+    close: (graceMs = 0, meanwhile) => (closing ??= close(graceMs, meanwhile)),
   };
 }
 

@@ -1,8 +1,13 @@
--- KEYS: post, state, the lock; ARGV: token, for how long a lock is taken that nobody has, '' when it must be there
-local post, state, lock = KEYS[1], KEYS[2], KEYS[3]
+-- KEYS: post, state, the lock, postdue; ARGV: conversation, token, for how long a lock is taken that nobody has, '' when it must be there, now
+local post, state, lock, postdue = unpack(KEYS)
+local conv, token, lasts, now = unpack(ARGV)
 local held = redis.call('GET', lock)
-if not held and ARGV[2] ~= '' then held = ARGV[1] else ARGV[2] = '' end
-if held ~= ARGV[1] or redis.call('HEXISTS', state, 'seq') == 0 then return { 'lost' } end
+if (not held and lasts == '') or redis.call('HEXISTS', state, 'seq') == 0 then return { 'lost' } end
+if held and held ~= token then
+  -- Its holder may be dead, and whoever rang has left it to that one: looked at again when the lock has run out.
+  if lasts ~= '' then redis.call('ZADD', postdue, 'LT', now + redis.call('PTTL', lock), conv) end
+  return { 'lost' }
+end
 local epoch = redis.call('HINCRBY', post, 'ep', 1)
-if ARGV[2] ~= '' then redis.call('SET', lock, ARGV[1], 'PX', ARGV[2]) end
+if not held then redis.call('SET', lock, token, 'PX', lasts) end
 return { 'taken', epoch, redis.call('HGET', post, 'state') }

@@ -58,3 +58,25 @@ test("what was read longest ago is forgotten when there is too much, and read an
   expect(await entriesOf("b")).toEqual(log("b"));
   expect(asked).toEqual([0, 0]);
 });
+
+test("one that is forgotten while its end is read counts with all of it", async () => {
+  const { asked, write, read } = readable();
+  const goOn = Promise.withResolvers<void>();
+  let slow = false;
+  const slowly: typeof read = async (thread, after) => {
+    if (slow && thread === "a") await goOn.promise;
+    return await read(thread, after);
+  };
+  const entriesOf = knownEntries({ read: slowly }, 400);
+  for (const thread of ["a", "b", "c"]) write(thread, ["x".repeat(10), "y".repeat(10)]);
+  await entriesOf("a");
+  slow = true;
+  const late = entriesOf("a");
+  for (const thread of ["b", "c"]) await entriesOf(thread);
+  goOn.resolve();
+  await late;
+  asked.length = 0;
+  // There is room for two.
+  for (const thread of ["a", "c", "b"]) await entriesOf(thread);
+  expect(asked).toEqual([1, 1, 0]);
+});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Log } from "../../src/core/log.ts";
 import type { Wake } from "../../src/core/ports.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { redisLog } from "../../src/redis/log.ts";
 import { type NearBell, nearBell } from "../../src/redis/near.ts";
 import { arrival, newThread } from "../contracts/log-doors.ts";
@@ -10,7 +10,7 @@ const LOCK_MS = 1_000;
 
 describe("the bell of a gateway's own threads", () => {
   let server: TestRedis;
-  let log: Log;
+  let log: ReturnType<typeof redisLog>;
   const opened: NearBell[] = [];
   /** What was given to the bell of all. */
   let far: string[];
@@ -95,6 +95,32 @@ describe("the bell of a gateway's own threads", () => {
     expect(claims).toMatchObject([{ epoch: 2 }]);
   });
 
+  it("has a thread looked at again when the lock of another, who may be dead, has run out; a thread of nobody never", async () => {
+    const [conversation, unknown] = [await newConversation(), newThread()];
+    const dead = (of: string) => ({ key: `{dh}:lease:post:${of}`, token: "dead", lasts: LOCK_MS });
+    await log.takePosts(conversation, dead(conversation));
+    for (const of of [conversation, unknown]) expect(await log.takePosts(of, { ...dead(of), token: "living" })).toBeNull();
+    const now = Date.now();
+    const due = await log.takeDuePosts(now + LOCK_MS);
+    expect([due.includes(conversation), due.includes(unknown)]).toEqual([true, false]);
+    await log.postAt(conversation, now - 1);
+    expect(await log.takePosts(conversation, { ...dead(conversation), token: "living" })).toBeNull();
+    // What is due sooner stays so.
+    expect(await log.takeDuePosts(now)).toEqual([conversation]);
+  });
+
+  it("does not take its lock anew when that was given back, or has run out", async () => {
+    const conversation = await newConversation();
+    const bell = gateway(async ({ lock, signal }) => {
+      const claim = await log.takePosts(conversation, lock);
+      expect(await log.settlePosts(conversation, claim?.epoch ?? 0, 2, { lock })).toBe("settled");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      expect(await log.takePosts(conversation, { ...lock, token: "another" })).not.toBeNull();
+    });
+    bell.ring(conversation);
+    await until("what was cut short is rung for", () => far.includes(conversation));
+  });
+
   it("keeps its lock as long as it looks, and takes over when that of a gateway that died has run out", async () => {
     const conversation = await newConversation();
     const other = { key: `{dh}:lease:post:${conversation}`, token: "another", lasts: LOCK_MS };
@@ -124,6 +150,23 @@ describe("the bell of a gateway's own threads", () => {
     bell.ring("slack:T1:C1:9.9");
     await until("it is rung there", () => far.length === 1);
     expect(far).toEqual(["slack:T1:C1:9.9"]);
+  });
+
+  it("gives what it has no time for any more to the bell of all: what it looks at, what waits, and what is rung after", async () => {
+    const begun: string[] = [];
+    const bell = gateway(async ({ conversation, leaving }) => {
+      begun.push(conversation);
+      await new Promise((resolve) => leaving?.addEventListener("abort", resolve));
+    });
+    const names = Array.from({ length: LIMITS.postsAtOnce + 1 }, (_, index) => `slack:T1:C1:${index}.1`);
+    for (const name of names) bell.ring(name);
+    const job = bell.answer("slack:T1:C1:0.1").catch((thrown: unknown) => thrown);
+    await bell.close();
+    expect(far.toSorted()).toEqual(names.toSorted());
+    expect(begun).toHaveLength(LIMITS.postsAtOnce);
+    expect(await job).toBeInstanceOf(Error);
+    bell.ring("slack:T1:C1:9.9");
+    await until("it is rung there", () => far.includes("slack:T1:C1:9.9"));
   });
 
   it("finishes what is due when it is closed, and begins nothing after that", async () => {
