@@ -6,7 +6,7 @@ import { type Corridor, type Said, openCorridor } from "../support/corridor.ts";
 import { type RoleProcess, startRole } from "../support/crew.ts";
 import { startHere } from "../support/here.ts";
 import { keptTrace, until } from "../support/redis.ts";
-import { PLATFORMS } from "../support/stage.ts";
+import { type Platform, PLATFORMS } from "../support/stage.ts";
 import { uniqueSleep } from "../support/workspace.ts";
 
 /** A thread tells the truth also while nobody is there to work on it. */
@@ -23,6 +23,9 @@ const rules: Rule[] = [
 const NEXT = { concurrent: false, timeout: 120_000 };
 
 describe.concurrent.each(PLATFORMS)("on %s", (platform) => {
+  /** What does not depend on the platform is tried on one. */
+  const only = (where: Platform): Platform[] => (platform === where ? [where] : []);
+
   let deck: Corridor;
   let gateway: RoleProcess;
   let worker: RoleProcess;
@@ -70,7 +73,7 @@ describe.concurrent.each(PLATFORMS)("on %s", (platform) => {
     expect(deck.files.read("fx.txt")).toBe("ran\n");
   });
 
-  test.runIf(platform === "slack")(
+  test.each(only("slack"))(
     "a worker that vanishes in the middle of a command does not leave it running for ever in the thread",
     NEXT,
     async () => {
@@ -91,20 +94,16 @@ describe.concurrent.each(PLATFORMS)("on %s", (platform) => {
     return said;
   }
 
-  test.runIf(platform === "slack")(
-    "after both were killed a gateway that comes back alone brings the status up to date",
-    NEXT,
-    async () => {
-      const said = await leftAlone();
-      await comes("gateway");
-      await said.shows(NOBODY, 60_000);
-      await comes("worker");
-      await said.shows(/It was interrupted\./);
-      await answeredOnce(said, "wait");
-    },
-  );
+  test.each(only("slack"))("after both were killed a gateway that comes back alone brings the status up to date", NEXT, async () => {
+    const said = await leftAlone();
+    await comes("gateway");
+    await said.shows(NOBODY, 60_000);
+    await comes("worker");
+    await said.shows(/It was interrupted\./);
+    await answeredOnce(said, "wait");
+  });
 
-  test.runIf(platform === "discord")("after both were killed and have come back no status stays as it was", NEXT, async () => {
+  test.each(only("discord"))("after both were killed and have come back no status stays as it was", NEXT, async () => {
     const said = await leftAlone();
     await Promise.all([comes("worker"), comes("gateway")]);
     await said.shows(/It was interrupted\./, 60_000);
