@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type Rule, bash, say } from "../../src/model/script.ts";
 import { audit, breaks, settled } from "../support/audit.ts";
 import { openCorridor } from "../support/corridor.ts";
+import { until } from "../support/redis.ts";
 import { PLATFORMS } from "../support/stage.ts";
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -58,7 +59,7 @@ test.concurrent.each(PLATFORMS)(
       const post = await said.shows(/\[ Continue \] {2}\[ Stop \]/, 60_000);
       expect(post.text).toMatch(/^I have paused: it did the same 5 times in a row, and the same came of it\. Shall I go on\?\n/);
       // It waits like a request: no worker and no job has anything to do with it.
-      await expect.poll(() => deck.log.dirtySince(Date.now() + 60_000), { timeout: 20_000 }).toEqual([]);
+      await until("nothing is left to do", async () => (await deck.log.dirtySince(Date.now() + 60_000)).length === 0);
       const { channel, root } = said;
       const press = (action: string, user: string) => deck.stage.press({ channel, root, ts: post.ts, action, user });
       const heard = (user: string, words: RegExp) => deck.stage.waitFor(() => deck.stage.whispers(user).some((text) => words.test(text)));

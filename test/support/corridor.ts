@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type App, startApp } from "../../src/app.ts";
+import type { App } from "../../src/app.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import type { Log } from "../../src/core/log.ts";
@@ -11,6 +11,7 @@ import { redisLog } from "../../src/redis/log.ts";
 import { logTrace } from "../../src/system.ts";
 import type { DiscordTwin, DiscordTwinOptions } from "../../src/twin/discord/twin.ts";
 import type { SlackTwin, SlackTwinOptions } from "../../src/twin/slack/twin.ts";
+import { startHere } from "./here.ts";
 import { type TestRedis, startRedis } from "./redis.ts";
 import { type Attached, type Platform, type Shown, type Stage, discordStage, slackStage } from "./stage.ts";
 import { RUN_UID, type TestWorkspace, isRoot, makeWorkspace } from "./workspace.ts";
@@ -134,7 +135,7 @@ export async function openCorridor(options: CorridorOptions): Promise<Corridor> 
   const config = await loadConfig(env);
   const trace = logTrace(config.logLevel, config.secrets);
   const log = redisLog({ url: redis.url, trace });
-  const app: App | null = options.start === false ? null : await startApp(config, "all", trace);
+  const app: App | null = options.start === false ? null : await startHere(env, "all", trace);
   return {
     ...people(chat, log),
     model,

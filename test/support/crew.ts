@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { type App, type Role, startApp } from "../../src/app.ts";
+import type { App, Role } from "../../src/app.ts";
 import { loadConfig } from "../../src/config.ts";
 import { logTrace } from "../../src/system.ts";
 import type { Corridor } from "./corridor.ts";
+import { startHere } from "./here.ts";
 import { processesWith } from "./workspace.ts";
 
 /** One process of the product, which may die whenever it likes. */
@@ -45,7 +46,7 @@ export function crewOf(deck: Corridor, ...beside: Corridor[]): Crew {
     },
     async here(role) {
       const config = await loadConfig(deck.env);
-      const app = await startApp(config, role, logTrace(config.logLevel, config.secrets));
+      const app = await startHere(deck.env, role, logTrace(config.logLevel, config.secrets));
       let stopped: Promise<void> | null = null;
       const once: App = { stop: () => (stopped ??= app.stop()) };
       apps.push(once);
