@@ -10,7 +10,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: process.env["DECKHAND_LONG"] ? [] : ["test/**/*.long.test.ts"],
     pool: "forks",
-    maxWorkers: 4,
+    maxWorkers: 5,
     testTimeout: 90_000,
     hookTimeout: 90_000,
     teardownTimeout: 20_000,
