@@ -135,12 +135,7 @@ interface WorkerParts {
 
 async function startWorker({ config, opened, claims, queue, hurry }: WorkerParts, deps: IntakeDeps): Promise<void> {
   const { log, trace, access } = deps;
-  const ring = (conversation: string): void => {
-    deps.queue.wakePosts(conversation).catch((thrown: unknown) => {
-      // The thread is behind until the sweeper rings; the log is complete.
-      trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
-    });
-  };
+  const ring = (conversation: string): void => unheard(deps.queue.wakePosts(conversation), conversation, trace);
   const appended = sparingly(ring, LIMITS.ringEvery, systemClock, hurry);
   const { redisLearned } = await import("./redis/learned.ts");
   const learned = redisLearned({ url: config.redisUrl, trace });
@@ -152,13 +147,23 @@ async function startWorker({ config, opened, claims, queue, hurry }: WorkerParts
   trace.info("worker-ready", { workspaces: [...opened.workspaces.keys()], sandbox: opened.sandbox.name });
 }
 
-/** The bell of the threads that this process posts in; rings for those of other platforms are passed on. */
-async function nearPosts(config: Config, parts: NearParts): Promise<NearBell & Pick<Queue, "wakePosts">> {
+/** A ring that nobody waits for. When it fails, the thread is behind until the sweeper rings; the log is complete. */
+function unheard(ring: Promise<void>, conversation: string, trace: Trace): void {
+  ring.catch((thrown: unknown) => trace.warn("ring-failed", { conversation, error: messageOf(thrown) }));
+}
+
+/** The bell of the threads that this process posts in; `isOurs` says of which. Rings for those of other platforms are passed on. */
+interface NearPosts extends NearBell, Pick<Queue, "wakePosts"> {
+  isOurs(conversation: string): boolean;
+}
+
+async function nearPosts(config: Config, parts: NearParts): Promise<NearPosts> {
   const { nearBell } = await import("./redis/near.ts");
   const bell = nearBell(parts);
   const isOurs = (conversation: string): boolean => (conversation.startsWith("slack:") ? config.slack : config.discord) !== null;
   return {
     ...bell,
+    isOurs,
     wakePosts: async (conversation) => (isOurs(conversation) ? bell.ring(conversation) : await parts.far.wakePosts(conversation)),
   };
 }
@@ -168,13 +173,13 @@ function earlyRing(near: NearBell, queue: Queue, trace: Trace): NonNullable<Inta
   return (conversation, workspace) => {
     near.ring(conversation);
     if (workspace === null) return;
-    queue.wake(conversation, workspace).catch((thrown: unknown) => trace.warn("ring-failed", { conversation, error: messageOf(thrown) }));
+    unheard(queue.wake(conversation, workspace), conversation, trace);
   };
 }
 
 interface Gateway {
   chats: Chat[];
-  near: NearBell;
+  near: NearPosts;
   limiter: Limiter;
   files: Fetcher;
   /** Twice is once. Never rejects. */
@@ -234,9 +239,7 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
   };
   near.serve((wake) => drainPosts(wake, poster));
   // What other processes ring for. One for another platform is given back to the bell.
-  await queue.servePosts((wake) =>
-    chats.some(({ platform }) => wake.conversation.startsWith(`${platform}:`)) ? near.answer(wake.conversation) : drainPosts(wake, poster),
-  );
+  await queue.servePosts((wake) => (near.isOurs(wake.conversation) ? near.answer(wake.conversation) : drainPosts(wake, poster)));
   // At once: a platform that is down must not keep the other from being heard.
   const hearing = { ...deps, ringEarly: earlyRing(near, queue, trace) };
   await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, hearing))));
