@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { launcher, notRoot, type RunUser, supervised, type Walls } from "./launch.ts";
+import { FED_SHELL, fed, launcher, notRoot, type RunUser, type Walls } from "./launch.ts";
 import type { Job } from "./messages.ts";
 
 /** A folder or file that a command sees. `from`: a path of ours, or the number of a descriptor. */
@@ -42,13 +42,14 @@ export const FIRST_FD = 5;
 export const HOME = "/home/agent";
 
 /**
- * The full command line, bubblewrap and supervisor, and whom the runner starts it as. fd 3 is the seccomp program, fd 4
+ * The full command line, bubblewrap and shell, what that is told, and whom the runner starts it as. fd 3 is the seccomp program, fd 4
  * the status. A control group is entered as we are: then setpriv is what drops our rights.
  */
-export function bwrapArgs(plan: BwrapPlan): Pick<Job, "argv" | "as"> {
+export function bwrapArgs(plan: BwrapPlan): Pick<Job, "argv" | "as" | "fed"> {
   const { uid, gid, drop } = notRoot(plan.user);
-  if (plan.enter.length > 0) return { argv: [...plan.enter, ...launcher(plan.user), ...sandboxed(plan)], as: null };
-  return { argv: sandboxed(plan), as: drop ? { uid, gid } : null };
+  const told = { fed: fed(plan.command, WALLS, plan.prelude, plan.carry) };
+  if (plan.enter.length > 0) return { ...told, argv: [...plan.enter, ...launcher(plan.user), ...sandboxed(plan)], as: null };
+  return { ...told, argv: sandboxed(plan), as: drop ? { uid, gid } : null };
 }
 
 function sandboxed(plan: BwrapPlan): string[] {
@@ -60,8 +61,7 @@ function sandboxed(plan: BwrapPlan): string[] {
     ...["--remount-ro", "/", "--chdir", plan.cwd],
     ...settings(plan.env),
     ...(plan.secrets === null ? [] : ["--args", String(plan.secrets)]),
-    ...["--seccomp", "3", "--json-status-fd", "4", "--"],
-    ...supervised(plan.command, WALLS, plan.prelude, plan.carry),
+    ...["--seccomp", "3", "--json-status-fd", "4", "--", ...FED_SHELL],
   ];
 }
 

@@ -53,7 +53,10 @@ export function planner(options: SandboxOptions, common: Common, keep: Keeper, g
         carry: reach === "probe" ? null : carrying(sess, extra.secretArgs.length === 0),
       });
       if (reach !== "probe") ends.push(async () => (keep.measure(base, user), {}));
-      return { ...common.job(), ...start, lock: lockFor(spec, user, options), opens, secretArgs, finish: () => finish(ends) };
+      // Where nothing of the workspace is mounted twice, and nothing is opened for this run alone.
+      const isPlain = reach === "read" && !group && extra.prelude === "" && extra.opens.length + extra.binds.length === 0;
+      const lock = lockFor(spec, user, options);
+      return { ...common.job(), ...start, lock, opens, secretArgs, spare: isPlain ? spec.cwd : null, finish: () => finish(ends) };
     } catch (thrown) {
       await finish(ends);
       throw thrown;

@@ -1,5 +1,4 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync } from "node:fs";
 import { constants as system } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
@@ -12,7 +11,8 @@ import type { Claim } from "./lock.ts";
 import { type Ended, type Job, RUNNER_DIED } from "./messages.ts";
 import { kill, startOf } from "./orphans.ts";
 import type { OutputPipe } from "./pipes.ts";
-import { startJob } from "./start.ts";
+import { endStanding, mountsOf, type Spares, type Standing } from "./spare.ts";
+import { begin, innerOf } from "./start.ts";
 
 /** How long the end of what is inside is waited for; beyond it the kernel does not let go of something. */
 const ENDING_MS = 5000;
@@ -26,6 +26,10 @@ export interface Command {
   stop(reason: RunEnd): void;
   /** The worker's word, for a job that waits for it. */
   go(): void;
+  /** It is let go, or over. */
+  begun(): boolean;
+  /** For a job that may have a spare: what was mounted when it was let go. */
+  mounts(): string | null;
   /** Never rejects. */
   ended: Promise<Ended>;
 }
@@ -48,7 +52,7 @@ interface Life {
   /** Null for a job that waits for nobody. */
   claim: Claim | null;
   locked: boolean;
-  started: { child: ChildProcess; pipe: OutputPipe } | null;
+  started: Standing | null;
   /** The worker was asked for its word; it was given, or is not needed. */
   asked: boolean;
   allowed: boolean;
@@ -61,6 +65,9 @@ interface Life {
   born: string | null;
   /** When the command itself was let go. */
   went: number | null;
+  mounts: string | null;
+  /** It was given up. */
+  lost: boolean;
   left: boolean;
   /** What bubblewrap has said on its status channel, and the command's exit code from it. */
   said: string;
@@ -75,19 +82,36 @@ export function startCommand(
   claim: Claim | null,
   newPipe: () => OutputPipe,
   hear: Heard,
+  spares: Pick<Spares, "take"> | null = null,
 ): Command {
   const life: Life = {
     ...{ job, spool, output: null, hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
-    ...{ reason: null, ready: false, inner: null, born: null, went: null, left: false, said: "", status: null, words: "", timers: [] },
+    ...{
+      reason: null,
+      ready: false,
+      inner: null,
+      born: null,
+      went: null,
+      mounts: null,
+      lost: false,
+      left: false,
+      said: "",
+      status: null,
+      words: "",
+      timers: [],
+    },
   };
   const allow = () => {
     life.allowed = true;
     go(life);
   };
-  return { stop: (reason) => stop(life, reason), go: allow, ended: live(life, newPipe) };
+  return {
+    ...{ stop: (reason) => stop(life, reason), go: allow, ended: live(life, newPipe, spares) },
+    ...{ begun: () => life.went !== null || life.left, mounts: () => life.mounts },
+  };
 }
 
-async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
+async function live(life: Life, newPipe: () => OutputPipe, spares: Pick<Spares, "take"> | null): Promise<Ended> {
   const { claim, job } = life;
   const alone = job.lock?.shared === false;
   try {
@@ -98,9 +122,12 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
     locked?.catch((thrown: unknown) => giveUp(life, wordsOf(thrown)));
     // What it may not change is mounted as it stands then: nobody may write any more.
     if (alone) await locked;
-    if (life.reason !== null) return verdict(life);
-    const { child, pipe } = (life.started = begin(job, newPipe()));
-    const failure = await follow(life, child, pipe);
+    const spare = (await spares?.take(job)) ?? null;
+    if (life.reason !== null || life.lost) {
+      if (spare !== null) endStanding(spare);
+      return verdict(life);
+    }
+    const failure = await follow(life, (life.started = spare ?? begin(job, newPipe())));
     if (failure !== null) return refusal(failure);
     const ended = (await gone(life)) ? {} : ({ how: "interrupted", exit: null } as const);
     return { ...verdict(life), ...ended };
@@ -111,19 +138,8 @@ async function live(life: Life, newPipe: () => OutputPipe): Promise<Ended> {
   }
 }
 
-function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputPipe } {
-  try {
-    return { child: startJob(job, pipe.write), pipe };
-  } catch (thrown) {
-    pipe.close();
-    throw thrown;
-  } finally {
-    closeSync(pipe.write);
-  }
-}
-
 /** Until it has ended and nobody writes any more. Gives why it could not be started at all. */
-async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promise<string | null> {
+async function follow(life: Life, { child, pipe, words, said }: Standing): Promise<string | null> {
   const drained = new Promise<void>((done) => {
     pipe.listen((chunk) => {
       const { captured, feed } = (life.output ??= {
@@ -138,13 +154,14 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
   life.timers.push(setTimeout(() => isSetUp(life) || giveUp(life, `${life.words}\n${SLOW}\n`), LIMITS.commandSetUp));
   // Bubblewrap ends by itself before it has said what is in it.
   if (child.pid !== undefined && life.job.seccomp === null) life.hear.alive([child.pid]);
-  // The supervisor may be gone before it is told to go.
-  child.stdin?.on("error", () => {});
   child.stderr?.on("data", (data) => hearWords(life, String(data)));
   (child.stdio[4] as Readable | undefined)?.on("data", (data) => hearStatus(life, child, String(data)));
   const failed = new Promise<string>((done) => child.once("error", (error) => done(wordsOf(error))));
   child.once("exit", () => leave(life, child, pipe));
   const closed = new Promise<null>((done) => child.once("close", () => done(null)));
+  // What a spare has said before.
+  hearStatus(life, child, said);
+  hearWords(life, words);
 
   const failure = await Promise.race([failed, closed]);
   if (failure !== null) pipe.close();
@@ -157,6 +174,7 @@ async function follow(life: Life, child: ChildProcess, pipe: OutputPipe): Promis
 /** Without its lock, or with what stands around it half done, it does not run. */
 function giveUp(life: Life, words: string): void {
   life.words = words;
+  life.lost = true;
   if (life.inner !== null) kill(life.inner);
   if (life.started?.child.pid !== undefined) kill(-life.started.child.pid);
 }
@@ -169,11 +187,11 @@ function hearWords(life: Life, data: string): void {
 
 function hearStatus(life: Life, child: ChildProcess, data: string): void {
   life.said += data;
-  const inner = /"child-pid": (\d+)\D/.exec(life.said)?.[1];
+  const inner = innerOf(life.said);
   const status = /"exit-code": (\d+)\D/.exec(life.said)?.[1];
   if (status !== undefined) life.status = Number(status);
-  if (inner === undefined || life.inner !== null) return;
-  life.inner = Number(inner);
+  if (inner === null || life.inner !== null) return;
+  life.inner = inner;
   life.born = startOf(life.inner);
   life.hear.alive([child.pid as number, life.inner]);
   life.claim?.mark(life.inner);
@@ -199,8 +217,9 @@ function stand(life: Life): void {
 /** Everything around the command stands: only now it starts, and only now its time runs. */
 function go(life: Life): void {
   if (!stands(life) || life.went !== null) return;
+  if (life.job.spare) life.mounts = mountsOf(life.job, life.inner);
   life.went = performance.now();
-  life.started?.child.stdin?.end("\n");
+  life.started?.child.stdin?.end(life.job.fed?.go ?? "\n");
   life.timers.push(setTimeout(() => stop(life, "timeout"), life.job.timeoutMs));
 }
 

@@ -35,14 +35,17 @@ export function prepareState(stateDir: string): void {
 /** A conversation's folders: its run user's own, in a folder that this user cannot change. */
 export function conversationFolders(stateDir: string, conversation: string, user: RunUser): Folders {
   const base = folderOf(stateDir, conversation, user);
-  mkdirSync(base, { recursive: true });
-  passThrough(base);
+  if (!isFolder(base, PASS_THROUGH)) {
+    mkdirSync(base, { recursive: true });
+    passThrough(base);
+  }
   // The janitor goes by the last use.
   const now = new Date();
   utimesSync(base, now, now);
   const own = (name: string) => {
     const path = join(base, name);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (isFolder(path, OWN, user.uid)) return path;
+    mkdirSync(path, { recursive: true, mode: OWN });
     give(path, user);
     return path;
   };
@@ -79,8 +82,17 @@ export function spoolFile(stateDir: string, conversation: string, call: string):
   return join(stateDir, "spool", `${digest(`${conversation} ${call}`)}.out`);
 }
 
+/** Looked at first: nearly always it is there, and making it again costs four times as much. */
+function isFolder(path: string, mode: number, uid?: number): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && (stat.mode & 0o7777) === mode && (uid === undefined || stat.uid === uid);
+}
+
+const PASS_THROUGH = 0o711;
+const OWN = 0o700;
+
 function give(path: string, user: RunUser): void {
-  chmodSync(path, 0o700);
+  chmodSync(path, OWN);
   if (user.drop) chownSync(path, user.uid, user.gid);
 }
 
@@ -123,7 +135,7 @@ export function checkMountPoint(workspace: string, folders: Pick<Folders, "tmp" 
 }
 
 function passThrough(folder: string): void {
-  chmodSync(folder, 0o711);
+  chmodSync(folder, PASS_THROUGH);
 }
 
 function digest(text: string): string {

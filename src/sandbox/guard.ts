@@ -30,7 +30,7 @@ export function guarded(run: Run, raw: Runs<Guarded>["raw"]): (spec: RunSpec, op
     const { printed, how, words } = await raw(look, { signal }, { protect: [] });
     if (how === "refused") throw meaning(words, look);
     if (how === "interrupted") throw new DeckhandError("SANDBOX_RUNNER", "while the workspace was looked through");
-    return readInspection(new TextDecoder().decode(printed.first));
+    return readInspection(printed.first);
   }
 
   async function around(spec: RunSpec, options: RunOptions): Promise<RunResult> {

@@ -1,5 +1,5 @@
 # Lists what later runs by itself in the folder where this starts. Nothing that it finds is run, and links are not
-# followed out of it. Prints records in base64; each is fields that end with NUL, and an empty one at its end:
+# followed out of it. Prints records; each is fields that end with NUL, and an empty one at its end:
 #   R path                                          the folder itself
 #   E path, "type mode uid size ctime", ">target"   something there; type X: a folder of ours that is closed to us
 #   F path                                          a git folder
@@ -144,9 +144,7 @@ fi
 if ((${#hooks[@]})); then list hook "${hooks[@]}" -maxdepth 1 "${closed[@]}" -printf "$entry"; fi
 if ((${#links[@]})); then follow; fi
 if ((${#linked[@]})); then list linked "${linked[@]}" -maxdepth 3 "${closed[@]}" -printf "$entry"; fi
-{
-  printf '%s\0' "${out[@]}" H
-  # Too many names for one command line: then their times tell instead.
-  if ((${#content[@]})); then sha256sum -z -- "${content[@]}"; fi
-  printf '%s\0' "" Z "$seen" ""
-} | base64
+printf '%s\0' "${out[@]}" H
+# Too many names for one command line: then their times tell instead.
+if ((${#content[@]})); then sha256sum -z -- "${content[@]}"; fi
+printf '%s\0' "" Z "$seen" ""

@@ -52,15 +52,13 @@ export interface Inspection {
 const KINDS: Record<string, Found["kind"]> = { f: "file", d: "folder", l: "link", X: "closed" };
 
 /** Reads what INSPECT has printed. Never throws: what it does not understand is an inspection that was cut. */
-export function readInspection(text: string): Inspection {
+export function readInspection(printed: Uint8Array): Inspection {
   const seen: Inspection = {
     ...{ cut: true, root: "", found: new Map(), git: new Set(), hooks: new Set(), config: new Map(), leads: new Map() },
     ...{ links: new Map(), led: new Map() },
   };
-  const plain = text.replaceAll("\n", "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) return seen;
   const hashes = new Map<string, string>();
-  for (const [type, ...fields] of records(Buffer.from(plain, "base64"))) {
+  for (const [type, ...fields] of records(Buffer.from(printed))) {
     if (type?.toString() === "H") for (const line of fields) hashes.set(pathOf(line.subarray(66)), line.toString("latin1", 0, 64));
     else note(seen, type?.toString() ?? "", fields);
   }

@@ -1,5 +1,6 @@
 import { DeckhandError } from "../core/errors.ts";
 import { RUN_CARRYING } from "./carry.ts";
+import { quoted } from "./fingerprint.ts";
 
 /** Whom commands run as. `drop`: we are root and become this user on the way. */
 export interface RunUser {
@@ -15,24 +16,20 @@ export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 export const READY = "deckhand-ready";
 
 /** READY is said by the supervisor and nobody else; anything else on stderr comes from the tools in front of it. */
-function supervisor(limits: string, prelude: string, run: string): string {
+function standing(limits: string, prelude: string, stays: boolean): string[] {
   return [
     limits,
     // When the machine runs out of memory, a command goes before the worker and Redis.
     "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
     // A command may signal us, too; it does not say how it ends by that.
-    "trap : HUP INT QUIT TERM",
+    ...(stays ? ["trap : HUP INT QUIT TERM"] : []),
     ...(prelude === "" ? [] : [prelude]),
     `echo ${READY} >&2`,
-    // The runner's word to go. When it died meanwhile this reads nothing, and nothing runs.
-    "read -r go || exit 125",
-    // The shell would tell on its own stderr that the command was killed, which the exit code says already.
-    "exec </dev/null 2>/dev/null",
-    // Without a process of its own for it, dash would keep descriptors open while the command runs.
-    `(${run})`,
-    "exit $?",
-  ].join("\n");
+  ];
 }
+
+/** The shell would tell on its own stderr that the command was killed, which the exit code says already. */
+const ALONE = "exec </dev/null 2>/dev/null";
 
 const RUN = `exec /bin/bash --norc --noprofile -c -- "$1" bash 2>&1`;
 
@@ -79,13 +76,38 @@ export function notRoot(user: RunUser): RunUser {
   return user;
 }
 
+/** What a shell is told on its input. When the runner dies before it has said all of it, nothing runs. */
+export interface Fed {
+  /** At once. */
+  first: string;
+  /** The word to go. */
+  go: string;
+}
+
+/** The shell that is fed. It knows nothing of a command before the word to go, so it may be there before the command is. */
+export const FED_SHELL = ["/bin/sh", "-s"];
+
 /**
- * A shell that waits for the word to go, then runs the command with its output merged and its input closed. `prelude`
- * is done before; `carry` is the script of carry.ts, null where nothing carries over.
+ * What makes FED_SHELL a supervisor, which runs the command with its output merged and its input closed, and stays until
+ * then. `prelude` is done before; `carry` is the script of carry.ts, null where nothing carries over.
  */
-export function supervised(command: string, walls: Walls, prelude = "", carry: string | null = null): string[] {
-  const script = supervisor(limits(walls), prelude, carry === null ? RUN : RUN_CARRYING);
-  return ["/bin/sh", "-c", script, "supervisor", command, ...(carry === null ? [] : [carry])];
+export function fed(command: string, walls: Walls, prelude = "", carry: string | null = null): Fed {
+  const words = [command, ...(carry === null ? [] : [carry])].map(quoted).join(" ");
+  // Without a process of its own for it, dash would keep descriptors open while the command runs.
+  const run = `(${carry === null ? RUN : RUN_CARRYING})`;
+  return {
+    first: [...standing(limits(walls), prelude, true), ""].join("\n"),
+    // In braces, so that no part of it is done before all of it is there.
+    go: ["{", `set -- ${words}`, ALONE, run, "exit $?", "}", ""].join("\n"),
+  };
+}
+
+/** The same for a shell that then becomes the command, for a process less: not as the first process of a sandbox, which has to stay. */
+export function becoming(command: string, walls: Walls, prelude: string): Fed {
+  return {
+    first: [...standing(limits(walls), prelude, false), ""].join("\n"),
+    go: ["{", `set -- ${quoted(command)}`, ALONE, RUN, "}", ""].join("\n"),
+  };
 }
 
 /** Git's settings by environment: they count more than those of the repository. */

@@ -3,7 +3,7 @@ import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { fingerprint, quoted } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
-import { commandEnv, launcher, type RunUser, supervised, type Walls } from "./launch.ts";
+import { becoming, commandEnv, FED_SHELL, launcher, notRoot, type RunUser, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
 import { inbox } from "./inbox.ts";
 import { keeping } from "./keep.ts";
@@ -18,7 +18,14 @@ const BADGE = "NOT SANDBOXED";
 
 const WALLS: Walls = { files: LIMITS.commandFiles, processes: null, fileSize: null, memory: null, cpu: null };
 
-const BARE = { as: null, cwd: "/", seccomp: null, opens: [], secretArgs: [] };
+const BARE = { cwd: "/", seccomp: null, opens: [], secretArgs: [] };
+
+/** One shell in a folder, that ends when the runner ends. */
+function shell(command: string, folder: string, user: RunUser): Pick<Planned, "argv" | "as" | "fed"> {
+  const { uid, gid, drop } = notRoot(user);
+  const argv = [...launcher({ uid, gid, drop: false }), ...FED_SHELL];
+  return { argv, as: drop ? { uid, gid } : null, fed: becoming(command, WALLS, goTo(folder)) };
+}
 
 /** As the run user, and by the shell that is there anyway: a process less for each command. */
 function goTo(folder: string): string {
@@ -34,8 +41,13 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
   function plan(spec: RunSpec, user: RunUser): Planned {
     const { home } = conversationFolders(options.stateDir, spec.conversation, user);
     const lock = { file: lockFile(options.stateDir, spec.workspace, user), shared: spec.reach === "read" };
-    const argv = [...launcher(user), ...supervised(spec.command, WALLS, goTo(spec.cwd))];
-    return { ...BARE, argv, lock: spec.reach === "probe" ? null : lock, env: commandEnv(home, spec.reach === "approved") };
+    return {
+      ...BARE,
+      ...shell(spec.command, spec.cwd, user),
+      spare: spec.cwd,
+      lock: spec.reach === "probe" ? null : lock,
+      env: commandEnv(home, spec.reach === "approved"),
+    };
   }
 
   async function selfTest(workspace: string, waiting?: () => void): Promise<SandboxReport> {
@@ -51,8 +63,11 @@ export function noneSandbox(options: SandboxOptions): Sandbox {
 
   const runs = createRun<null>(options, plan);
   const inside: Inside = async (folder, user, command, given = {}) => {
-    const argv = [...launcher(user), ...supervised(command, WALLS, goTo(folder))];
-    return await done(runs.errand, { ...BARE, argv, lock: null, env: { ...commandEnv(folder), ...given } }, user);
+    return await done(
+      runs.errand,
+      { ...BARE, ...shell(command, folder, user), lock: null, env: { ...commandEnv(folder), ...given } },
+      user,
+    );
   };
   const keep = keeper(options, inside);
   return {

@@ -20,7 +20,7 @@ import { checkPlace, checkWorkspace } from "./workspace.ts";
 export type Told = Pick<RunResult, "network" | "noticed">;
 
 /** What one provider makes of a command: a job for the runner, and what is to be done when it is over. */
-export interface Planned extends Pick<Job, "argv" | "as" | "lock" | "env" | "cwd" | "seccomp" | "opens" | "secretArgs"> {
+export interface Planned extends Pick<Job, "argv" | "as" | "lock" | "env" | "cwd" | "seccomp" | "opens" | "secretArgs" | "fed" | "spare"> {
   /** Never rejects. Gives what there is to tell beside the output. */
   finish?: () => Promise<Told>;
 }

@@ -7,6 +7,7 @@ import { lockKeeper } from "./lock.ts";
 import { AGAIN, type FromRunner, type Job, type ToRunner } from "./messages.ts";
 import { kill, orphans } from "./orphans.ts";
 import { pipeMaker } from "./pipes.ts";
+import { spareKeeper } from "./spare.ts";
 import { watchdog } from "./watchdog.ts";
 
 /**
@@ -21,6 +22,7 @@ const COMPILED = 70_000_000;
 const newPipe = pipeMaker(folder);
 const claimLock = lockKeeper();
 const commands = new Map<number, Command>();
+const spares = spareKeeper((job) => newPipe(job.owner));
 const dog = quietMs === "" ? null : watchdog(Number(quietMs), endAll);
 if (killAt !== "") armCheckpoint(killAt, () => process.kill(process.pid, "SIGKILL"));
 
@@ -29,12 +31,19 @@ function send(message: FromRunner): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
-async function run(id: number, { waits }: Job, command: Command): Promise<void> {
+async function run(id: number, job: Job, command: Command): Promise<void> {
   commands.set(id, command);
   const ended = await command.ended;
   commands.delete(id);
-  if (waits) checkpoint("runner-ended");
+  if (job.waits) checkpoint("runner-ended");
   send({ type: "ended", id, ended });
+  const mounts = command.mounts();
+  if (mounts !== null && ended.how === "exited") setImmediate(() => setUpSpare(job, mounts));
+}
+
+/** Not when that would take the time of a command that is being set up. */
+function setUpSpare(job: Job, mounts: string): void {
+  if (process.connected && [...commands.values()].every(({ begun }) => begun())) spares.add(job, mounts);
 }
 
 /** Nobody waits for them any more. */
@@ -57,7 +66,7 @@ function hear(message: ToRunner): void {
     },
   };
   const claim = job.lock === null ? null : claimLock(job.lock);
-  const command = startCommand(message, claim, () => newPipe(job.owner), hear);
+  const command = startCommand(message, claim, () => newPipe(job.owner), hear, spares);
   void run(id, job, command);
 }
 
@@ -69,6 +78,7 @@ function go(id: number): void {
 async function leave(): Promise<void> {
   for (const command of commands.values()) command.stop("cancelled");
   await Promise.all([...commands.values()].map((command) => command.ended));
+  await spares.end();
   // Pipes may still be being made.
   rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 10 });
   process.exit(0);

@@ -3,12 +3,35 @@ import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { messageOf } from "../core/errors.ts";
 import { type Job, MOVED } from "./messages.ts";
+import type { OutputPipe } from "./pipes.ts";
+
+/** Starts a job up to where it waits for the word to go; nothing was heard of it yet. Throws when it cannot be started. */
+export function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: OutputPipe; words: string; said: string } {
+  try {
+    const child = startJob(job, pipe.write);
+    // The shell may be gone before it is told anything.
+    child.stdin?.on("error", () => {});
+    if (job.fed !== undefined) child.stdin?.write(job.fed.first);
+    return { child, pipe, words: "", said: "" };
+  } catch (thrown) {
+    pipe.close();
+    throw thrown;
+  } finally {
+    closeSync(pipe.write);
+  }
+}
+
+/** The first process inside, from what bubblewrap has said on its status channel; null before it has said so. */
+export function innerOf(said: string): number | null {
+  const inner = /"child-pid": (\d+)\D/.exec(said)?.[1];
+  return inner === undefined ? null : Number(inner);
+}
 
 /**
  * Starts a job with its output into a descriptor. Throws when it cannot be started. The seccomp program is opened anew
  * each time: bubblewrap reads it to its end.
  */
-export function startJob(job: Job, output: number): ChildProcess {
+function startJob(job: Job, output: number): ChildProcess {
   const [file, ...args] = job.argv as [string, ...string[]];
   const opened: number[] = [];
   const open = (fd: number): number => (opened.push(fd), fd);
@@ -46,7 +69,7 @@ function handOver(to: Writable, words: string[]): void {
 const O_PATH = 0o10000000;
 
 /** A descriptor cannot be led elsewhere any more: what it says of itself is where it is. */
-function openPlace(path: string): number {
+export function openPlace(path: string): number {
   const fd = openOrMoved(path);
   const real = readlinkSync(`/proc/self/fd/${fd}`);
   if (real === path) return fd;

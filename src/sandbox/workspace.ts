@@ -46,7 +46,7 @@ export function checkPlace(path: string, { stateDir }: Pick<WorkspaceOptions, "s
   if (!isAbsolute(path)) throw refuse(path, "not an absolute path");
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new DeckhandError("WORKSPACE_MISSING", path);
-  const real = realpathSync(path);
+  const real = realpathSync.native(path);
   if (real !== path) throw refuse(path, real === normalize(path) ? `write it as ${real}` : `it leads to ${real}`);
   if (!stat.isDirectory()) throw refuse(path, "not a folder");
   if (SHARED.includes(path) || SYSTEM.some((folder) => within(path, folder))) throw refuse(path, "a system folder");
@@ -95,9 +95,12 @@ export function holds(outer: string, inner: string): boolean {
 }
 
 function idOf(path: string): string | null {
-  if (!existsSync(path)) return null;
-  const { dev, ino } = statSync(path, { bigint: true });
-  return `${dev}:${ino}`;
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null; // not there, or closed to us
+  }
 }
 
 /** The folders from a path up to the root, beginning with the first that is there. */
@@ -105,7 +108,7 @@ function wayTo(path: string): { path: string; id: string | null }[] {
   let at = resolve(path);
   while (!existsSync(at)) at = dirname(at);
   const way = [];
-  for (at = realpathSync(at); ; at = dirname(at)) {
+  for (at = realpathSync.native(at); ; at = dirname(at)) {
     way.push({ path: at, id: idOf(at) });
     if (at === dirname(at)) return way;
   }

@@ -61,7 +61,7 @@ async function wordsOf(run: Run): Promise<string[]> {
     let words: string[] = [];
     await until("the sandbox runs a command", () => {
       words =
-        processesWith(sleep)
+        withParents(processesWith(sleep))
           .map((pid) => bwrapPart(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")))
           .find((part) => part.length > 0) ?? [];
       return words.length > 0;
@@ -70,6 +70,12 @@ async function wordsOf(run: Run): Promise<string[]> {
   } finally {
     await stopped(control, running);
   }
+}
+
+/** Bubblewrap itself does not know the command that will run in it. */
+function withParents(pids: number[]): number[] {
+  const parents = pids.flatMap((pid) => Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1] ?? []));
+  return pids.length === 0 ? [] : [...pids, ...withParents(parents.filter((pid) => pid > 1))];
 }
 
 function bwrapPart(words: string[]): string[] {

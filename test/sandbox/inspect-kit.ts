@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -47,8 +48,9 @@ export function room(): Room {
       return why ?? output.text;
     },
     look: async (script = INSPECT) => {
-      const { output, whole } = await run(script, { reach: "read" });
-      return readInspection(whole === undefined ? output.text : new TextDecoder().decode(whole));
+      // The shape of a command's output is for people: bytes go through it in base64.
+      const { output, whole } = await run(`{ ${script}\n} | /usr/bin/base64`, { reach: "read" });
+      return readInspection(Buffer.from(whole === undefined ? output.text : new TextDecoder().decode(whole), "base64"));
     },
   };
 }

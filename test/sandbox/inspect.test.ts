@@ -56,7 +56,7 @@ describe("looking into a workspace", () => {
   it("needs no git: a configuration is then told by its content", async () => {
     const { look, told, run } = room();
     await told(REPOSITORY);
-    await run('mkdir /tmp/bin; for p in find readlink sha256sum base64; do ln -s "/usr/bin/$p" /tmp/bin; done', { reach: "contained" });
+    await run('mkdir /tmp/bin; for p in find readlink sha256sum; do ln -s "/usr/bin/$p" /tmp/bin; done', { reach: "contained" });
     const script = INSPECT.replace("PATH=/usr/local/bin:/usr/bin:/bin", "PATH=/tmp/bin");
     expect(script).not.toBe(INSPECT);
     const before = await look(script);
@@ -90,9 +90,12 @@ describe("looking into a workspace", () => {
 
 describe("what was printed", () => {
   it("never throws, whatever it is; what is not whole counts as cut", () => {
-    const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array).toString("base64"));
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }),
+      fc.string().map((text) => Buffer.from(text)),
+    );
     fc.assert(
-      fc.property(fc.oneof(fc.string(), bytes), fc.oneof(fc.string(), bytes), (one, other) => {
+      fc.property(bytes, bytes, (one, other) => {
         const [before, after] = [readInspection(one), readInspection(other)];
         expect(after.cut).toBe(true);
         expect(protectedPaths(after)).toEqual([{ path: ".", pin: false }]);
@@ -106,9 +109,7 @@ describe("what was printed", () => {
     ...["E", "F", "G", "C", "L", "K", "H", "Z", "whole", "./.git", "./.git/hooks", "./.git/hooks/x", "./a/.git", "./a/.git/config", "./b"],
     ...["f 755 1 2 3", "d 755 1 2 3", "l 777 1 2 3", "X 0 1 2 3", ">", ">/x", "=core.pager\nx", "=gitdir: ../x", ""],
   );
-  const printed = fc
-    .array(field, { maxLength: 60 })
-    .map((fields) => readInspection(Buffer.from(`${fields.join("\0")}\0\0Z\0whole\0\0`).toString("base64")));
+  const printed = fc.array(field, { maxLength: 60 }).map((fields) => readInspection(Buffer.from(`${fields.join("\0")}\0\0Z\0whole\0\0`)));
 
   it("gives mounts with parents first, none twice, and none below one that is read-only", () => {
     fc.assert(

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunSpec } from "../../src/core/sandbox.ts";
 import { type Door, openDoor, STARTERS } from "../support/doors.ts";
-import { makeWorkspace, processesWith, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
+import { makeWorkspace, processesWith, sparesOf, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
 
 /** What a command does when its worker is killed; `mark` is in the words of each of its processes. */
 const KINDS: Record<string, (mark: string) => string> = {
@@ -51,7 +51,7 @@ describe.each(STARTERS)("a worker started by %s that is killed: nothing is left 
       });
     }
     gone.push(door.sh(`: ${marks[WAITS]}`, { ...where("it sleeps"), reach: "read", conversation: "waits" }).catch(() => {}));
-    await until("one waits", () => processesWith(marks[WAITS] as string).length > 0);
+    await until("one waits", () => sparesOf(place.stateDir).length > 0);
     door.worker.kill("SIGKILL");
     await Promise.all(gone);
   });

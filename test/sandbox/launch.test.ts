@@ -8,13 +8,24 @@ import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { bwrapArgs, type BwrapPlan } from "../../src/sandbox/bwrap-args.ts";
 import { carrying } from "../../src/sandbox/carry.ts";
 import { type Command, startCommand } from "../../src/sandbox/command.ts";
-import { READY, supervised, type Walls } from "../../src/sandbox/launch.ts";
+import { becoming, FED_SHELL, type Fed, fed, READY, type Walls } from "../../src/sandbox/launch.ts";
 import { lockKeeper } from "../../src/sandbox/lock.ts";
 import type { Job } from "../../src/sandbox/messages.ts";
 import { pipeMaker } from "../../src/sandbox/pipes.ts";
 import { meaning } from "../../src/sandbox/provider.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { isRoot, makeWorkspace, processesWith, RUN_UID, shellIn, type TestWorkspace, uniqueSleep, until } from "../support/workspace.ts";
+import { quoted } from "../../src/sandbox/fingerprint.ts";
+import {
+  childrenOf,
+  isRoot,
+  makeWorkspace,
+  processesWith,
+  RUN_UID,
+  shellIn,
+  type TestWorkspace,
+  uniqueSleep,
+  until,
+} from "../support/workspace.ts";
 
 const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
 const SMALL: Walls = { files: 300, processes: 5000, fileSize: 5120, memory: 700 * 1024 * 1024, cpu: 7 };
@@ -28,10 +39,10 @@ beforeAll(() => {
 afterAll(() => place.cleanup());
 
 describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("the supervisor as %s", (_, path) => {
-  const run = (words: string[], input = "\n") => spawnSync(path, words.slice(1), { argv0: "sh", input, encoding: "utf8" });
+  const run = ({ first, go }: Fed) => spawnSync(path, FED_SHELL.slice(1), { argv0: "sh", input: `${first}${go}`, encoding: "utf8" });
 
   it("sets every limit for good, in its own units, before it says that it is ready", () => {
-    const { stdout, stderr } = run(supervised("cat /proc/self/limits", SMALL));
+    const { stdout, stderr } = run(fed("cat /proc/self/limits", SMALL));
     expect(stderr).toBe(`${READY}\n`);
     const limit = (name: string) => new RegExp(`^Max ${name} +(\\S+) +(\\S+)`, "m").exec(stdout)?.slice(1);
     const both = (value: number) => [String(value), String(value)];
@@ -44,19 +55,27 @@ describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("th
   });
 
   it.each(["n", "f", "d", "t", "c", "u"])("starts nothing when a limit cannot be set: -%s", (letter) => {
-    const words = supervised("echo ran", SMALL);
+    const { first, go } = fed("echo ran", SMALL);
     // Whoever set a lower one before does not get a higher one back.
-    const bound = words.with(
-      2,
-      (words[2] as string).replace(new RegExp(`ulimit -${letter} \\d+`), `ulimit -${letter} x`).replace("ulimit -p 5000", "false"),
-    );
-    const { stdout, stderr, status } = run(bound);
+    const bound = first.replace(new RegExp(`ulimit -${letter} \\d+`), `ulimit -${letter} x`).replace("ulimit -p 5000", "false");
+    const { stdout, stderr, status } = run({ first: bound, go });
     expect({ stdout, status }).toEqual({ stdout: "", status: 125 });
     expect(stderr).toMatch(/the limits cannot be set\n$/);
   });
 
-  it("starts nothing without the word to go", () => {
-    expect(run(supervised("echo ran", SMALL), "")).toMatchObject({ stdout: "", status: 125 });
+  it.each([
+    ["stays", fed("echo ran", SMALL, "", carrying("/nowhere", true))],
+    ["becomes the command", becoming("echo ran", SMALL, "")],
+  ])("starts nothing without the word to go, nor with less than all of it, where it %s", (_, told) => {
+    const { first, go } = told;
+    for (let length = 0; length < go.length - 2; length += 1 + Math.floor(length / 8))
+      expect([length, run({ first, go: go.slice(0, length) }).stdout]).toEqual([length, ""]);
+    expect(run({ first, go }).stdout).toBe("ran\n");
+  });
+
+  it("gives the command its words as they are", () => {
+    for (const text of ["'", "''\\''", "a'\n'b\n", "carried\n}", "-n", "$1 `x` \\n \u0081\u0088 é漢\uFFFD !!", "x".repeat(90_000)])
+      expect(run(fed(`printf %s ${quoted(text)}`, SMALL, "", carrying("/nowhere", true))).stdout).toBe(text);
   });
 
   it.each([
@@ -64,7 +83,7 @@ describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("th
     ["kill -TERM $$", 143],
     ["kill -KILL $$", 137],
   ])("gives the exit code of `%s` and adds no word to its output", (command, status) => {
-    expect(run(supervised(`echo out; echo err >&2; ${command}`, SMALL))).toMatchObject({
+    expect(run(fed(`echo out; echo err >&2; ${command}`, SMALL))).toMatchObject({
       stdout: "out\nerr\n",
       stderr: `${READY}\n`,
       status,
@@ -73,7 +92,7 @@ describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("th
 
   it("hands the command input, output and error alone, and nothing of how it carries over", () => {
     const carry = carrying("/nowhere", true);
-    const { stdout } = run(supervised("ls /proc/$$/fd /proc/$PPID/fd; declare -p BASH_ENV; :", SMALL, "", carry));
+    const { stdout } = run(fed("ls /proc/$$/fd /proc/$PPID/fd; cat; declare -p BASH_ENV; :", SMALL, "", carry));
     // Tests may have been started with more descriptors, which are far off.
     expect(stdout.split("\n").filter((fd) => /^\d\d?$/.test(fd))).toEqual(["0", "1", "2", "0", "1", "2"]);
     expect(stdout).toContain("BASH_ENV: not found");
@@ -114,8 +133,9 @@ it.runIf(isRoot())("neither a command nor what stands around it has a group of w
   let said = "";
   worker.stdout.on("data", (data) => (said += String(data)));
   const ended = once(worker, "close");
-  const around = () => processesWith(mark).filter((pid) => !wordsOf(pid).includes(WORKER));
-  await until("it runs", () => around().some((pid) => wordsOf(pid)[0] === "sleep"));
+  const bwraps = () => processesWith(`${place.stateDir}/c/`);
+  const around = () => [...processesWith(mark).filter((pid) => pid !== worker.pid), ...bwraps(), ...bwraps().flatMap(childrenOf)];
+  await until("it runs", () => processesWith(mark).some((pid) => wordsOf(pid)[0] === "sleep"));
   const groups = around().map((pid) => `${wordsOf(pid)[0]}: ${/^Groups:\t(.*?) *$/m.exec(status(pid))?.[1]}`);
   expect(new Set(groups)).toEqual(new Set(["bwrap: ", "/bin/sh: ", "/bin/bash: ", "sleep: "]));
   await ended;

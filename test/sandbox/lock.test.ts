@@ -119,9 +119,9 @@ it("the lock of a runner that dies is free when nothing is left of its command",
   const holding = holder(mark, { reach: "approved" });
   await until("it is held", () => processesWith(mark).length > 0);
   const waiting = other(`echo free`, { reach: "approved", conversation: "waits" });
-  const runner = processesWith(`${place.stateDir}/run/`).find((pid) =>
-    childrenOf(pid).some((child) => processesWith(mark).includes(child)),
-  );
+  // Bubblewrap and its shell stand between them.
+  const below = (pid: number) => childrenOf(pid).flatMap(childrenOf).flatMap(childrenOf);
+  const runner = processesWith(`${place.stateDir}/run/`).find((pid) => below(pid).some((one) => processesWith(mark).includes(one)));
   process.kill(runner as number, "SIGKILL");
   expect((await waiting).output.text).toBe("free\n");
   expect((await holding).how).toBe("interrupted");

@@ -78,6 +78,13 @@ export function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
+/** The first processes of the sandboxes that wait for a command, of the workers that share a state folder. */
+export function sparesOf(stateDir: string): number[] {
+  return processesWith(`${stateDir}/c/`)
+    .flatMap(childrenOf)
+    .filter((pid) => read(`/proc/${pid}/cmdline`) === "/bin/sh\0-s\0" && childrenOf(pid).length === 0);
+}
+
 /** Waits until every process of this name that has ended by now is taken note of; others end all the time. */
 export async function noZombies(name: string, known: number[]): Promise<void> {
   const fresh = zombies(name).filter((pid) => !known.includes(pid));
