@@ -64,6 +64,13 @@ export const LIMITS = {
   /** How long what stands around a command may take to be set up (milliseconds are usual); it holds the workspace meanwhile. */
   commandSetUp: 30 * second,
 
+  /** Sandboxes that one runner sets up ahead (each holds two processes and about 0.3 MB), and how long one waits for its command: a model
+   * goes on within seconds, and whoever waits for a person holds none. */
+  spareSandboxes: 16,
+  /** One that has waited for so long makes room for another's. */
+  spareSettled: 5 * second,
+  spareTime: 1 * minute,
+
   /** Walls of one command: processes, open files, bytes of one file, bytes of memory of one process, seconds of CPU, bytes of shared memory. */
   commandProcesses: 256,
   commandFiles: 1_024,
@@ -112,12 +119,15 @@ export const LIMITS = {
   postHosts: 10,
   cardCommand: 2_400,
   cardSaid: 1_200,
-  /** From this many waiting commands on, they share one post, with so much of each output. */
-  foldFrom: 3,
-  foldedOutput: 500,
-  /** A fold of very many: so much of all of them together, but at least so much of each. */
-  foldedAll: 8_000,
-  foldedLeast: 120,
+  /** Commands that wait share one post, with so much of each: the first of these with which it is one message. */
+  folded: [3_500, 1_200, 500, 250, 120],
+  /** So much of each must be seen, or they do not travel in the message of what they stand before. */
+  foldedFair: 500,
+  /** What a card must still have room for when it carries what stands before it: who decided, and why. */
+  cardRoom: 300,
+  /** Posts and edits of one thread: two at once, then one a second. Cards wait for nothing. */
+  paceBurst: 2,
+  paceEvery: 1 * second,
   /** A send follows its note within this time, or the note is made again (where Redis is slow, so often): far less than a lock lasts. */
   noteFresh: 300,
   noteTries: 3,
@@ -127,8 +137,10 @@ export const LIMITS = {
   doubtfulWaitMax: 60 * second,
   /** How long a platform may be unable to tell whether a send has happened before it is sent again with a note. */
   doubtfulLook: 2 * minute,
-  /** A worker rings at once for what is to be posted, and then again at most this often for the same thread. */
-  ringEvery: 100,
+  /** How long an answer of the model waits, at most, to be kept together with the start of its command: that saves a write. */
+  startAlong: 20,
+  /** A worker rings at once for what people wait for, and for the rest at most this often in the same thread. */
+  ringEvery: 300,
   /** Of how many characters of entries a gateway keeps what it has read, so that a thread is not read anew for each post. */
   knownEntries: 32_000_000,
   /** For how long a workspace that is served is taken to be still. */
@@ -141,8 +153,10 @@ export const LIMITS = {
   /** How long a rule holds that was stored by "always", and the characters of its words: a card shows them all. */
   ruleTime: 30 * 24 * hour,
   ruleWords: 300,
-  /** Commands of a workspace that are kept to tell what a rule would have let through, for how long, and how many a card names. */
+  /** Commands of a workspace that are kept to tell what a rule would have let through, for how long, and how many a card names; what
+   * is judged within noteAfter is noted together. */
   recentCommands: 100,
+  noteAfter: 100,
   recentTime: 30 * 24 * hour,
   cardThrough: 5,
 

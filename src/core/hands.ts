@@ -54,5 +54,5 @@ export interface Hands {
   /** Whoever looks on while the answer to this request is written; must not throw. */
   writing: (request: { conversation: string; read: number }) => AnswerEar;
   /** Rings for the poster; must not throw. */
-  appended: (conversation: string) => void;
+  appended: (conversation: string, urgent: boolean) => void;
 }

@@ -1,5 +1,6 @@
 import type { CallState } from "./conversation.ts";
 import type { Call, NewEntry, Person } from "./entry.ts";
+import { LIMITS } from "../limits.ts";
 import { withinBudget } from "./budget.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
@@ -11,7 +12,7 @@ import type { Redact } from "./redactor.ts";
 import { next, type Todo, workedLong } from "./next.ts";
 import { pause } from "./pause.ts";
 import { noted } from "./repeats.ts";
-import { interrupted, runCall } from "./run.ts";
+import { type Early, interrupted, runCall } from "./run.ts";
 import { type Ends, patiently, type Session } from "./session.ts";
 
 /**
@@ -23,20 +24,24 @@ import { type Ends, patiently, type Session } from "./session.ts";
 export async function loop(session: Session, hands: Hands, ends: Ends): Promise<void> {
   let ahead: Ahead | null = null;
   try {
-    while (!ends.signal.aborted && !ends.leaving.aborted) {
-      const todo = next(session.state, hands.limits);
+    // What is in the log as started is not left standing.
+    while (ahead?.start() || !(ends.signal.aborted || ends.leaving.aborted)) {
+      const todo: Todo | null = next(session.state, hands.limits);
       if (todo === null) return;
-      if (!isFor(ahead, todo)) await ahead?.drop();
-      const news = noted(await perform(todo, session, hands, ends, isFor(ahead, todo) ? ahead : null), session.state);
+      const ours: Ahead | null = isFor(ahead, todo) ? ahead : null;
+      if (!ours) await ahead?.drop();
+      const news = noted(ours ? await goOn(ours, session, hands, ends) : await perform(todo, session, hands, ends), session.state);
       ahead = runAhead(news, session, hands, ends);
-      await session.append(news);
+      await ahead?.stands;
+      const start = ahead?.start();
+      await session.append(start ? [...news, start] : news);
     }
   } finally {
     await ahead?.drop();
   }
 }
 
-async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, ahead: Ahead | null): Promise<NewEntry[]> {
+async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): Promise<NewEntry[]> {
   const { signal, leaving } = ends;
   switch (todo.do) {
     case "ask-model":
@@ -61,9 +66,7 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, a
     case "ask-person":
       return await askPerson(todo.call, session, hands, signal);
     case "run":
-      return await untilStopped(session, hands, { signal }, (stopped) =>
-        ahead ? ahead.take(stopped) : runAll(todo.calls, session, hands, stopped, ends),
-      );
+      return await untilStopped(session, hands, { signal }, (stopped) => runAll(todo.calls, session, hands, stopped, ends));
     case "refuse":
       return todo.calls.map((call) => refusal(call, todo.why, session, hands, todo.by));
     case "interrupt":
@@ -81,6 +84,10 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, a
 /** A command for which everything is set up while the answer that wants it is being kept; it is let go only after that. */
 interface Ahead {
   id: string;
+  /** Resolves when everything around it stands, and at the latest after LIMITS.startAlong. */
+  stands: Promise<unknown>;
+  /** What is to be kept together with the answer, once it stands; null: not yet, or it will not run. */
+  start(): NewEntry<"run-started"> | null;
   take(stopped: AbortSignal): Promise<NewEntry[]>;
   /** It is not wanted: nothing has run. Never rejects; after `take` it changes nothing. */
   drop(): Promise<void>;
@@ -92,15 +99,22 @@ function runAhead([model, judged, ...others]: NewEntry[], session: Session, hand
   const [call] = model.calls;
   if (!call || model.calls.length > 1) return null;
   const wanted = Promise.withResolvers<boolean>();
+  const stands = Promise.withResolvers<void>();
   const over = new AbortController();
-  const early: CallState = { call, judged: { ...judged, v: 1, seq: 0, at: 0, epoch: 0 } };
-  const run = runCall(early, session, hands, over.signal, ends, wanted.promise);
+  const early: Early = { wanted: wanted.promise, isSure: false, stands: stands.resolve, start: null };
+  const asked: CallState = { call, judged: { ...judged, v: 1, seq: 0, at: 0, epoch: 0 } };
+  const run = runCall(asked, session, hands, over.signal, ends, early).finally(stands.resolve);
   run.catch(() => {}); // whoever takes it is told
+  const late = new AbortController();
+  const inTime = Promise.race([stands.promise, hands.clock.sleep(LIMITS.startAlong, late.signal)]);
   return {
     id: call.id,
+    stands: inTime.finally(() => late.abort("over")), // with a reason of ours: else an error is made, with its stack
+    start: () => early.start,
     async take(stopped) {
       stopped.addEventListener("abort", () => over.abort());
       if (stopped.aborted) over.abort();
+      early.isSure = true;
       wanted.resolve(true);
       return await run;
     },
@@ -112,8 +126,14 @@ function runAhead([model, judged, ...others]: NewEntry[], session: Session, hand
   };
 }
 
+/** It may be in the log as started already: nobody but us has begun it. */
 function isFor(ahead: Ahead | null, todo: Todo): boolean {
+  if (todo.do === "interrupt") return ahead?.start() != null && todo.call.call.id === ahead.id;
   return todo.do === "run" && todo.calls.length === 1 && todo.calls[0]?.call.id === ahead?.id;
+}
+
+async function goOn(ahead: Ahead, session: Session, hands: Hands, { signal }: Ends): Promise<NewEntry[]> {
+  return await untilStopped(session, hands, { signal }, (stopped) => ahead.take(stopped));
 }
 
 function callOf({ call }: CallState): Call {

@@ -17,8 +17,8 @@ import { visible } from "./visible.ts";
 /**
  * Runs one call. Once the workspace is ours and everything around the command stands, the circumstances are compared
  * with what was approved and `run-started` is made durable; only then the command is let go. `stopped` also aborts on
- * a person's stop. When we leave before that, nothing has happened; what was let go may end, until we are out of time. `wanted`:
- * whether it is to run at all, where that is not sure yet.
+ * a person's stop. When we leave before that, nothing has happened; what was let go may end, until we are out of time. `early`:
+ * it is not sure yet whether it is to run at all.
  */
 export async function runCall(
   asked: CallState,
@@ -26,17 +26,17 @@ export async function runCall(
   hands: Hands,
   stopped: AbortSignal,
   ends: Ends,
-  wanted?: Promise<boolean>,
+  early: Early | null = null,
 ): Promise<NewEntry[]> {
   const { id } = asked.call;
   const found = findAct(asked.call, hands);
   if ("problem" in found) return [ended(id, "refused", found.problem, found.why)];
   async function kept(): Promise<CallState | null> {
-    if ((await wanted) === false) return null;
+    if ((await early?.wanted) === false) return null;
     // What was not in the log at the beginning is there now.
     return session.state.step?.calls.find((each) => each.call.id === id) ?? asked;
   }
-  const start = starting(found, session, hands, ends, kept);
+  const start = starting({ found, asked, early, kept }, session, hands, ends);
   const at = { ...specOf(asked, found, session, hands), sandbox: hands.sandbox };
   const live = hands.live({ conversation: session.conversation, call: id });
   const options = { signal: AbortSignal.any([stopped, start.unbegun]), ready: start.ready, onChunk: live.hear };
@@ -62,6 +62,25 @@ export async function runCall(
   return [await resultEntry(call, result, session, hands, ends)];
 }
 
+/** A call whose answer is not in the log yet. */
+export interface Early {
+  /** Whether it is to run; `isSure`: it is. */
+  wanted: Promise<boolean>;
+  isSure: boolean;
+  /** Tells that everything around it stands. */
+  stands(): void;
+  /** What is to be kept together with the answer; null until it stands, or when it will not run. */
+  start: NewEntry<"run-started"> | null;
+}
+
+interface Wanted {
+  found: Found;
+  asked: CallState;
+  early: Early | null;
+  /** The call as it is in the log; null: it is not to run. */
+  kept: () => Promise<CallState | null>;
+}
+
 interface Starting {
   ready: () => Promise<boolean>;
   /** Its answer, once it was asked. */
@@ -77,17 +96,13 @@ interface Starting {
   failed: { thrown: unknown } | null;
 }
 
-function starting(
-  found: Found,
-  session: Session,
-  hands: Hands,
-  { signal, leaving }: Ends,
-  kept: () => Promise<CallState | null>,
-): Starting {
+function starting({ found, asked, early, kept }: Wanted, session: Session, hands: Hands, { signal, leaving }: Ends): Starting {
   const unbegun = new AbortController();
   const start: Starting = { ready, asked: null, unbegun: unbegun.signal, closed: null, went: false, changed: false, failed: null };
   const leave = (): void => unbegun.abort();
   leaving.addEventListener("abort", leave);
+  const first = early && placeNow(session, hands, signal);
+  first?.catch(() => {}); // whoever waits for it is told
   function ready(): Promise<boolean> {
     leaving.removeEventListener("abort", leave);
     start.asked = begin();
@@ -95,23 +110,15 @@ function starting(
   }
   async function begin(): Promise<boolean> {
     try {
+      if (early && first && !early.isSure) {
+        early.start = await startOf(asked, await first);
+        early.stands();
+      }
       const call = await kept();
       if (call === null) return false;
-      // Looked at now: the wait for the workspace may have been long.
-      start.closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed ?? null;
-      if (start.closed !== null) return false;
-      const place = await placeNow(session, hands, signal);
-      const bound = await boundWhole(found, call, session, hands, place);
-      const digest = hands.ids.digest(boundText(bound));
-      start.changed = call.asked ? call.asked.digest !== digest : !stillRuns(call, found, place);
-      if (start.changed || leaving.aborted) return false;
-      const { command, cwd, timeoutMs, sandbox, grants } = bound;
-      const { host } = hands;
-      const parent = session.state.step?.entry.seq ?? 0;
-      const approval = call.asked ? { approval: call.asked.approval } : {};
-      await session.append([
-        { type: "run-started", parent, call: call.call.id, command, cwd, timeoutMs, sandbox, digest, grants, host, ...approval },
-      ]);
+      const entry = call.started ? null : await startOf(call, await placeNow(session, hands, signal));
+      if (!call.started && entry === null) return false;
+      if (entry) await session.append([entry]);
     } catch (thrown) {
       start.failed = { thrown };
       return false;
@@ -119,6 +126,18 @@ function starting(
     start.went = session.state.stop === null;
     if (start.went) checkpoint("command-goes");
     return start.went;
+  }
+  /** Compared now: the wait for the workspace may have been long. Null: it does not start. */
+  async function startOf(call: CallState, place: RuledPlace): Promise<NewEntry<"run-started"> | null> {
+    start.closed = hands.workspaces.get(settingOf(session, hands).workspace)?.closed ?? null;
+    if (start.closed !== null) return null;
+    const bound = await boundWhole(found, call, session, hands, place);
+    const digest = hands.ids.digest(boundText(bound));
+    start.changed = call.asked ? call.asked.digest !== digest : !stillRuns(call, found, place);
+    if (start.changed || leaving.aborted) return null;
+    const { command, cwd, timeoutMs, sandbox, grants } = bound;
+    const approval = call.asked ? { approval: call.asked.approval } : {};
+    return { type: "run-started", call: call.call.id, command, cwd, timeoutMs, sandbox, digest, grants, host: hands.host, ...approval };
   }
   return start;
 }

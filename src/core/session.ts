@@ -1,6 +1,6 @@
 import { checkpoint } from "./checkpoint.ts";
 import { type State, emptyState, fold } from "./conversation.ts";
-import type { Entry, NewEntry } from "./entry.ts";
+import type { Entry, EntryType, NewEntry } from "./entry.ts";
 import { DeckhandError } from "./errors.ts";
 import type { History } from "./history.ts";
 import type { Log, Takeover } from "./log.ts";
@@ -25,6 +25,9 @@ export interface Session {
   append(entries: NewEntry[]): Promise<void>;
 }
 
+/** What people wait for: an answer, or a question to them. */
+const AWAITED = new Set<EntryType>(["final", "failed", "approval-asked", "approval-decided", "paused"]);
+
 /** A conversation that is ours. */
 export type Taken = Extract<Takeover, { kind: "taken" }>;
 
@@ -32,8 +35,8 @@ interface Parts {
   log: Log;
   clock: Clock;
   signal: AbortSignal;
-  /** Called after each append, so that the thread is brought up to date. */
-  appended: (conversation: string) => void;
+  /** Called after each append, so that the thread is brought up to date; `urgent`: somebody waits for it. */
+  appended: (conversation: string, urgent: boolean) => void;
   /** A new history for a conversation of which this is known. */
   tells: (state: State) => History;
 }
@@ -88,7 +91,11 @@ export async function openSession(conversation: string, taken: Taken, parts: Par
       if (isRead) take(done.entries);
     }
     if (!isRead) await readOn();
-    if (news.length > 0) parts.appended(conversation);
+    if (news.length > 0)
+      parts.appended(
+        conversation,
+        news.some(({ type }) => AWAITED.has(type)),
+      );
   }
   take(taken.entries);
   if (!taken.whole) await session.refresh();

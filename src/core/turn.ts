@@ -45,9 +45,9 @@ async function work(wake: Wake, taken: Taken, ends: Ends, hands: Hands, gotOn: (
   const { conversation } = wake;
   const { signal, leaving } = ends;
   checkpoint("taken-over");
-  const appended = (of: string): void => {
+  const appended = (of: string, urgent: boolean): void => {
     gotOn();
-    hands.appended(of);
+    hands.appended(of, urgent);
   };
   const tells = (state: State): History => historyOf(state, hands);
   const session = await openSession(conversation, taken, { log, clock, signal, appended, tells });

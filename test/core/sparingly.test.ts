@@ -26,7 +26,8 @@ function bench() {
   const rings: string[] = [];
   const clock = handClock();
   const hurry = new AbortController();
-  return { rings, clock, hurry, appended: sparingly((conversation) => rings.push(conversation), 100, clock, hurry.signal) };
+  const rung = sparingly((conversation) => rings.push(conversation), 100, clock, hurry.signal);
+  return { rings, clock, hurry, appended: (conversation: string, urgent = false) => rung(conversation, urgent) };
 }
 
 test("the first ring goes at once, those that follow soon become one, and each conversation has its own", async () => {
@@ -39,6 +40,14 @@ test("the first ring goes at once, those that follow soon become one, and each c
   expect(rings).toEqual(["a", "b", "a"]);
   appended("b");
   expect(rings).toEqual(["a", "b", "a", "b"]);
+});
+
+test("what is urgent does not wait, and takes along what did", async () => {
+  const { rings, clock, appended } = bench();
+  for (const urgent of [false, false, true, true]) appended("a", urgent);
+  expect(rings).toEqual(["a", "a", "a"]);
+  await clock.pass();
+  expect(rings).toEqual(["a", "a", "a"]);
 });
 
 test("whoever stops rings at once for what still waits, and for all that comes after it", async () => {
