@@ -21,8 +21,7 @@ export const SEE_FILE = ", see the file";
 /** The approval as the thread shows it, in whatever state it is. */
 export function card(asked: Entry<"approval-asked">, { chosen, decided, said = "" }: Fate): Post {
   const blocks: Block[] = [];
-  // Quoted, so that the model's words cannot pass for ours, and short, so that the card stays one message.
-  if (said) blocks.push({ kind: "markdown", text: headAndTail(said, LIMITS.cardSaid, "").replace(/^/gm, "> ") });
+  if (said) blocks.push(quoted(said));
   const name = visible(asked.requester.name);
   blocks.push({ kind: "text", text: decided ? `A command for ${name}` : `May I run this for ${name}?` });
   const whole = visible(asked.command);
@@ -36,6 +35,11 @@ export function card(asked: Entry<"approval-asked">, { chosen, decided, said = "
   else blocks.push(...question(asked, chosen));
   const file = long ? { file: { name: "command.sh", blob: `cmd:${asked.approval}` } } : {};
   return { key: `approval:${asked.approval}`, lane: "approval", blocks, ...file };
+}
+
+/** Quoted, so that the model's words cannot pass for ours, and short, so that the card stays one message. */
+export function quoted(said: string): Block {
+  return { kind: "markdown", text: headAndTail(said, LIMITS.cardSaid, "").replace(/^/gm, "> ") };
 }
 
 function note(text: string): Block {

@@ -1,8 +1,10 @@
 import { LIMITS } from "../limits.ts";
+import { shortWords } from "./bundle.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { headAndTail } from "./cut.ts";
 import { messageOf } from "./errors.ts";
+import { type Foretold, nonceOf } from "./foretold.ts";
 import type { Log, Pending, PostState, SentPost } from "./log.ts";
+import { backoff } from "./patience.ts";
 import {
   type Bucket,
   type Chat,
@@ -56,8 +58,10 @@ export class Delivery {
   private readonly epoch: number;
   private readonly chat: Chat;
   private readonly deps: DeliveryDeps;
+  private foretold: Foretold | null;
 
-  constructor(wake: Wake, claim: { epoch: number; state: PostState }, chat: Chat, deps: DeliveryDeps) {
+  constructor(wake: Wake, claim: { epoch: number; state: PostState }, chat: Chat, deps: DeliveryDeps, foretold: Foretold | null = null) {
+    this.foretold = foretold;
     this.wake = wake;
     this.thread = wake.conversation;
     this.epoch = claim.epoch;
@@ -83,10 +87,12 @@ export class Delivery {
     return "done";
   }
 
-  /** Whether nothing of it is left to be sent. */
-  isThere(post: Post): boolean {
-    const record = this.state.sent[post.key];
-    return record !== undefined && record.refs.length >= this.layout(post, record).length;
+  /** What it takes to bring the thread up to date with it: messages to be sent, and all calls. */
+  left(post: Post): { sends: number; calls: number } {
+    const record = this.state.sent[post.key] ?? { refs: [], shows: [] };
+    const chunks = this.layout(post, record);
+    const stale = chunks.filter((chunk, index) => record.shows[index] !== this.deps.ids.digest(JSON.stringify(chunk)));
+    return { sends: chunks.length - record.refs.length, calls: stale.length };
   }
 
   async save(): Promise<"done" | "fenced"> {
@@ -141,21 +147,23 @@ export class Delivery {
       const left = (pending.looked ??= now) + LIMITS.doubtfulLook - now;
       this.deps.trace.warn("post-not-looked-for", { conversation: this.thread, kind, code, left });
       if (kind === "refused" || left <= 0) return "unknown";
-      return { waitMs: Math.min(left, retryAfterMs ?? backoff(tries)) };
+      return { waitMs: Math.min(left, retryAfterMs ?? backoff(tries, LIMITS.doubtfulWait, LIMITS.doubtfulWaitMax, 1)) };
     }
   }
 
   /** What is sent may have become old when it is found: the log has grown meanwhile. */
   private async send(piece: Piece, record: SentPost): Promise<Outcome> {
     const { chunk, post, index, shows, lane } = piece;
-    const nonce = `${this.thread}/${post.key}/${index}`;
+    const nonce = nonceOf(this.thread, post, index);
     const buckets = this.chat.buckets(this.thread, chunk.file ? "file" : "send", lane);
-    const now = this.deps.clock.now();
+    const told = this.foretold?.note.nonce === nonce && this.foretold.note.shows === shows ? this.foretold : null;
+    this.foretold = null;
+    const now = told?.note.at ?? this.deps.clock.now();
     const before = this.state.pending?.nonce === nonce ? this.state.pending : undefined;
     const tries = (before?.tries ?? 0) + 1;
     this.state.pending = { key: post.key, chunk: index, nonce, at: before?.at ?? now, shows, tries };
     // Both at once: the note is written in vain where the budget is empty, but a send never waits for two answers.
-    const [{ waitMs }, noted] = await Promise.all([this.deps.limiter.take(buckets, now), this.save()]);
+    const [{ waitMs }, noted] = await (told?.taken ?? Promise.all([this.deps.limiter.take(buckets, now), this.save()]));
     if (noted === "fenced" || this.wake.signal.aborted) return "fenced";
     if (waitMs > 0) {
       this.notSent(post.key, before);
@@ -268,7 +276,7 @@ export class Delivery {
   private async comeAgain(refusal: ChatRefusal, buckets: Bucket[], tries: number): Promise<Outcome> {
     const { kind, code, limit } = refusal;
     if (kind === "gone") return { gone: code };
-    const waitMs = refusal.retryAfterMs ?? backoff(tries);
+    const waitMs = refusal.retryAfterMs ?? backoff(tries, LIMITS.doubtfulWait, LIMITS.doubtfulWaitMax, 1);
     this.deps.trace.warn("post-waits", { conversation: this.thread, kind, code, tries, waitMs });
     const closed = limit && buckets.at(limit === "here" ? 0 : -1);
     if (closed) await this.deps.limiter.block(closed.name, this.deps.clock.now() + waitMs);
@@ -279,15 +287,11 @@ export class Delivery {
   private plainly(text: string, post: Post): Chunk {
     const buttons = post.blocks.filter((block) => block.kind === "buttons");
     for (let max = 2_000; ; max /= 2) {
-      const blocks: Block[] = [{ kind: "text", text: headAndTail(text, Math.floor(max)) }, ...buttons];
+      const blocks: Block[] = [{ kind: "text", text: shortWords(text, post, Math.floor(max)) }, ...buttons];
       const chunks = this.chat.layout({ key: "", lane: post.lane, blocks });
       if (chunks.length === 1 || max < 500) return chunks.at(-1) as Chunk;
     }
   }
-}
-
-function backoff(tries: number): number {
-  return Math.min(LIMITS.doubtfulWaitMax, LIMITS.doubtfulWait * 2 ** (tries - 1));
 }
 
 function refusalOf(thrown: unknown): ChatRefusal {

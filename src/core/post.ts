@@ -6,6 +6,8 @@ export interface Post {
   key: string;
   lane: Lane;
   blocks: Block[];
+  /** How many of the first blocks are no words of its own: what stands before it in the thread and travels in its message. */
+  carries?: number;
   /** Of a status: somebody is at work, which some platforms can show. */
   working?: boolean;
   /** The whole of something whose head and tail are in `blocks`. */

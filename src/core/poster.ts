@@ -1,11 +1,13 @@
 import { LIMITS } from "../limits.ts";
+import { begunBundle, carrying, nextBundle } from "./bundle.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { headAndTail } from "./cut.ts";
 import { Delivery, type DeliveryDeps, isOver, type Outcome } from "./deliver.ts";
 import { type Entry, isEntry } from "./entry.ts";
-import type { PostState } from "./log.ts";
+import { beginningOf, type Foretold } from "./foretold.ts";
+import type { PostClaim, PostState } from "./log.ts";
+import { paced, paceWait } from "./pace.ts";
 import type { Chat, Wake } from "./ports.ts";
-import type { Block, Lane, Post } from "./post.ts";
+import type { Lane, Post } from "./post.ts";
 import { type Due, render, type View } from "./render.ts";
 import type { Now } from "./status.ts";
 
@@ -20,6 +22,8 @@ export interface PosterDeps extends DeliveryDeps {
   now?: (conversation: string, entries: Entry[]) => Promise<Now>;
   /** Ends the work of a thread that can no longer be reached; must not throw. */
   abandon: (conversation: string, code: string) => Promise<void>;
+  /** Aborts when this process ends: from then on the thread's own measure keeps nothing waiting. */
+  hurry?: AbortSignal;
 }
 
 /**
@@ -33,11 +37,17 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
   // Another gateway serves this platform.
   if (!chat) return await log.postAt(conversation, clock.now() + LIMITS.postElsewhere);
   const entriesOf = deps.entries ?? ((of: string) => log.read(of, 0));
+  const begins = wake.coming ? beginningOf(conversation, wake.coming, chat, { ...deps, laneOf: mostUrgent }) : null;
   // Asked together: what was asked of the log before, in this process, is in the answer.
-  const [claim, found] = await Promise.all([log.takePosts(conversation, wake.lock), entriesOf(conversation)]);
+  const [claim, found, budget] = await Promise.all([
+    log.takePosts(conversation, wake.lock, begins?.state),
+    entriesOf(conversation),
+    begins ? deps.limiter.take(begins.buckets, clock.now()) : null,
+  ]);
   if (!claim) return;
   checkpoint("post-taken");
-  const thread = new ThreadPoster(wake, claim, chat, deps);
+  const foretold: Foretold | null = claim.begun && begins && budget ? { note: begins.note, taken: [budget, "done"] } : null;
+  const thread = new ThreadPoster(wake, claim, chat, deps, foretold);
   if (found.length === 0) trace.error("log-empty", { conversation });
   for (let entries = found; !isOver(wake); entries = await entriesOf(conversation)) {
     const fetching = await deps.fetch?.(conversation, entries);
@@ -60,13 +70,15 @@ class ThreadPoster {
   readonly state: PostState;
   private readonly thread: string;
   private readonly delivery: Delivery;
+  private readonly layout: Chat["layout"];
   private readonly deps: PosterDeps;
   /** Edits that had to wait: by the post's key, for how long. Nothing new waits for them. */
   private readonly waits = new Map<string, number>();
 
-  constructor(wake: Wake, claim: { epoch: number; state: PostState }, chat: Chat, deps: PosterDeps) {
+  constructor(wake: Wake, claim: PostClaim, chat: Chat, deps: PosterDeps, foretold: Foretold | null) {
     this.thread = wake.conversation;
-    this.delivery = new Delivery(wake, claim, chat, deps);
+    this.delivery = new Delivery(wake, claim, chat, deps, foretold);
+    this.layout = (post) => chat.layout(post);
     this.state = claim.state;
     this.deps = deps;
   }
@@ -76,17 +88,20 @@ class ThreadPoster {
     const { sent } = this.state;
     this.waits.clear();
     const now = (await this.deps.now?.(this.thread, entries)) ?? {};
-    const view = render(entries, { banner, redact, after: this.state.cursor, now });
+    const carried = Object.values(sent).flatMap(({ before }) => (before ? [before.from - 1] : []));
+    const view = render(entries, { banner, redact, after: Math.min(this.state.cursor, ...carried), now });
     if (this.state.unreachable) {
       const heard = entries.some((e) => isEntry(e, "message") && e.seq > this.state.cursor);
       if (!heard) return this.passOver(view.seq);
       delete this.state.unreachable;
     }
-    const places = placesIn(view.due, this.state.cursor);
+    const all = placesIn(view.due);
+    const places = all.filter(({ seq }) => seq > this.state.cursor);
     const ahead = new Set(places.map(({ post }) => post.key));
     const newest = [...new Map(view.due.map(({ post }) => [post.key, post])).values()];
     // Somebody has just pressed there: cards go before all that is new, statuses after it.
-    const cards = newest.filter((post) => post.lane !== "status" && sent[post.key] && !ahead.has(post.key));
+    const old = newest.filter((post) => post.lane !== "status" && sent[post.key] && !ahead.has(post.key));
+    const cards = old.map((post) => carrying(post, all, sent, this.layout));
     const statuses = view.statuses.map(({ post }) => post);
     for (const act of [
       () => this.editAll(cards),
@@ -118,7 +133,9 @@ class ThreadPoster {
 
   private async editAll(posts: Post[]): Promise<Outcome> {
     for (const post of posts) {
-      const outcome = await this.delivery.deliver(post, post.lane);
+      // What a turn came to waits for nothing that is said of one that goes on.
+      const keep = post.lane !== "status" ? null : hasButtons(post) ? 1 : 0;
+      const outcome = await this.deliver(post, post.lane, keep);
       if (typeof outcome === "object" && "waitMs" in outcome) this.waits.set(post.key, outcome.waitMs);
       else if (outcome !== "done") return outcome;
     }
@@ -129,9 +146,15 @@ class ThreadPoster {
     const { sent } = this.state;
     let due = places;
     while (due.length > 0) {
-      const { post, count, seq } = this.bundle(due);
-      const outcome = await this.delivery.deliver(post, mostUrgent(due));
-      const isEditLater = typeof outcome === "object" && "waitMs" in outcome && this.delivery.isThere(post);
+      const lane = mostUrgent(due);
+      const begun = begunBundle(due, sent, this.layout);
+      const keep = begun || due[0]?.post.lane === "status" ? null : PACE_KEEP[lane];
+      const waitMs = this.paceWait(keep);
+      if (waitMs > 0) return { waitMs };
+      const { post, count, seq, before } = begun ?? nextBundle(due, this.layout);
+      if (before) sent[post.key] = { refs: [], shows: [], before };
+      const outcome = await this.deliver(post, lane, null);
+      const isEditLater = typeof outcome === "object" && "waitMs" in outcome && this.delivery.left(post).sends === 0;
       if (isEditLater) this.waits.set(post.key, outcome.waitMs);
       else if (outcome !== "done") return outcome;
       due = due.slice(count);
@@ -142,20 +165,22 @@ class ThreadPoster {
     return "done";
   }
 
-  /** The next post; when several commands wait already, they become one. What was begun stays as it was. */
-  private bundle(due: Due[]): { post: Post; count: number; seq: number } {
-    const { sent } = this.state;
-    const first = due[0] as Due;
-    const begun = Object.keys(sent).find((key) => key.startsWith(`fold:${first.seq}-`));
-    let run = due.findIndex(({ post }) => post.lane !== "output" || post.file || hasButtons(post));
-    if (run === -1) run = due.length;
-    if (begun) run = due.findIndex(({ seq }) => begun === `fold:${first.seq}-${seq}`) + 1;
-    else if (sent[first.post.key] || run < LIMITS.foldFrom) return { post: first.post, count: 1, seq: first.seq };
-    const folded = due.slice(0, run);
-    const last = folded.at(-1) as Due;
-    const each = Math.min(LIMITS.foldedOutput, Math.max(LIMITS.foldedLeast, Math.floor(LIMITS.foldedAll / run)));
-    const blocks = folded.flatMap(({ post }) => post.blocks.map((block) => shorten(block, each)));
-    return { post: { key: `fold:${first.seq}-${last.seq}`, lane: "output", blocks }, count: run, seq: last.seq };
+  /** Counts what it takes by the thread's own measure, which leaves `keep` to what is more urgent; null: it does not wait for that. */
+  private async deliver(post: Post, lane: Lane, keep: number | null): Promise<Outcome> {
+    const { calls } = this.delivery.left(post);
+    const waitMs = calls === 0 ? 0 : this.paceWait(keep);
+    if (waitMs > 0) return { waitMs };
+    const { paced: before } = this.state;
+    if (calls > 0) this.state.paced = paced(before, this.deps.clock.now(), calls);
+    const outcome = await this.delivery.deliver(post, lane);
+    if (outcome === "done" || this.delivery.left(post).calls < calls) return outcome;
+    if (before === undefined) delete this.state.paced;
+    else this.state.paced = before;
+    return outcome;
+  }
+
+  private paceWait(keep: number | null): number {
+    return keep === null || this.deps.hurry?.aborted ? 0 : paceWait(this.state.paced, this.deps.clock.now(), keep);
   }
 
   /** Of what is up to date only that is kept whose buttons go some day, and the status of a turn that goes on. */
@@ -167,22 +192,21 @@ class ThreadPoster {
   }
 }
 
-/** Where posts have their place and are not yet: the first time that a key is due. What comes of it later is an edit. */
-function placesIn(all: Due[], cursor: number): Due[] {
+/** Where posts have their place: the first time that a key is due. What comes of it later is an edit. */
+function placesIn(all: Due[]): Due[] {
   const seen = new Set<string>();
-  return all.filter(({ seq, post }) => !seen.has(post.key) && seen.add(post.key) && seq > cursor);
+  return all.filter(({ post }) => !seen.has(post.key) && seen.add(post.key));
 }
+
+/** What each leaves of the thread's own measure. */
+const PACE_KEEP: Record<Lane, number | null> = { approval: null, answer: 0, output: 1, status: null };
 
 /** Order never changes: what stands before an urgent post travels in its lane. */
 function mostUrgent(due: Due[]): Lane {
   const lanes: Lane[] = ["approval", "answer"];
-  return lanes.find((lane) => due.some(({ post }) => post.lane === lane)) ?? "output";
+  return lanes.find((lane) => due.some(({ post }) => post.lane === lane)) ?? due[0]?.post.lane ?? "output";
 }
 
 function hasButtons(post: Post): boolean {
   return post.blocks.some((block) => block.kind === "buttons");
-}
-
-function shorten(block: Block, length: number): Block {
-  return block.kind === "code" ? { kind: "code", text: headAndTail(block.text, length) } : block;
 }

@@ -26,6 +26,8 @@ const LABEL_MAX = 75;
 interface Piece {
   block: types.KnownBlock;
   plain: string;
+  /** These words are not the post's own. */
+  carried?: boolean;
 }
 
 /**
@@ -33,9 +35,12 @@ interface Piece {
  * file as a chunk of its own after it. Always at least one chunk. Pure: the same post gives the same chunks.
  */
 export function layout(post: Post): Chunk[] {
-  const words = post.blocks.filter((block) => block.kind !== "buttons");
+  const words = post.blocks.flatMap((block, index) => {
+    const carried = index < (post.carries ?? 0);
+    return block.kind === "buttons" ? [] : piecesOf(block).map((piece) => ({ ...piece, carried }));
+  });
   const buttons = post.blocks.flatMap((block) => (block.kind === "buttons" ? block.buttons : []));
-  const pieces = [...words.flatMap(piecesOf), ...actionPieces(buttons)];
+  const pieces = [...words, ...actionPieces(buttons)];
   if (pieces.length === 0 && !post.file) pieces.push(...textPieces("(nothing to show)"));
   const chunks = pack(pieces).map(chunkOf);
   return post.file ? [...chunks, fileChunk(post.file)] : chunks;
@@ -59,13 +64,18 @@ function pack(pieces: Piece[]): Piece[][] {
 }
 
 function chunkOf(pieces: Piece[]): Chunk {
-  const plain =
-    pieces
-      .map((piece) => piece.plain)
-      .join("\n")
-      .trim() || "…";
-  const body: SlackBody = { text: encodeShort(plain, FALLBACK_MAX), blocks: pieces.map((piece) => piece.block) };
+  const plain = wordsOf(pieces) || "…";
+  // A notification begins with what the message is about.
+  const own = wordsOf(pieces.filter(({ carried }) => !carried)) || plain;
+  const body: SlackBody = { text: encodeShort(own, FALLBACK_MAX), blocks: pieces.map((piece) => piece.block) };
   return { body, plain };
+}
+
+function wordsOf(pieces: Piece[]): string {
+  return pieces
+    .map((piece) => piece.plain)
+    .join("\n")
+    .trim();
 }
 
 function fileChunk(file: { name: string; blob: string }): Chunk {
