@@ -108,7 +108,7 @@ function resultsOf(messages: Message[]): (call: string, after: number) => string
   const results = new Map<string, { at: number; content: string }[]>();
   messages.forEach((message, at) => {
     if (message.role !== "tool") return;
-    const content = message.content.trim() === "" ? "(no output)" : withoutTokens(message.content.toWellFormed());
+    const content = once(message, () => (message.content.trim() === "" ? "(no output)" : withoutTokens(message.content.toWellFormed())));
     const kept = results.get(message.call);
     if (kept) kept.push({ at, content });
     else results.set(message.call, [{ at, content }]);
@@ -149,7 +149,23 @@ function assistantOf(message: Message & { role: "assistant" }, manner: Manner): 
 
 function callOf(call: (Message & { role: "assistant" })["calls"][number], own: boolean): MendedCall {
   const name = call.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
-  return { id: call.id, name, arguments: argumentsText(call.arguments), ...(own && call.extra ? { extra: call.extra } : {}) };
+  return {
+    id: call.id,
+    name,
+    arguments: once(call, () => argumentsText(call.arguments)),
+    ...(own && call.extra ? { extra: call.extra } : {}),
+  };
+}
+
+/** Texts of results and calls by what they were made of: each request has them all again, and the history changes none in place. */
+const made = new WeakMap<object, string>();
+
+function once(of: object, make: () => string): string {
+  const known = made.get(of);
+  if (known !== undefined) return known;
+  const text = make();
+  made.set(of, text);
+  return text;
 }
 
 /** Unchanged when it is one JSON object; servers that parse the history refuse anything else for ever. */
