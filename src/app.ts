@@ -8,6 +8,7 @@ import { type Fetcher, fileFetcher } from "./core/files.ts";
 import { abandon, type IntakeDeps, intake } from "./core/intake.ts";
 import { knownEntries } from "./core/known.ts";
 import { liveBoard } from "./core/live.ts";
+import type { Log } from "./core/log.ts";
 import type { Chat, Limiter, Queue, Trace } from "./core/ports.ts";
 import { drainPosts } from "./core/poster.ts";
 import { redactor } from "./core/redactor.ts";
@@ -98,7 +99,7 @@ export async function startApp(config: Config, role: Role, trace: Trace, signal?
       claims = await claim(config, opened, queue, trace);
       await startWorker({ config, opened, claims, queue, hurry: hurry.signal }, deps);
     }
-    if (gateway) await startGateway(config, gateway, queue, deps, end.signal);
+    if (gateway) await startGateway(config, gateway, queue, deps, { end: end.signal, hurry: hurry.signal });
     // What a crash left behind is looked at now, not when its age shows.
     await sweep(deps, 0);
   } catch (thrown) {
@@ -169,10 +170,12 @@ async function nearPosts(config: Config, parts: NearParts): Promise<NearPosts> {
 }
 
 /** The near bell's drains come after it on the log's own connection; a worker's way through the doorbell is far longer. */
-function earlyRing(near: NearBell, queue: Queue, trace: Trace): NonNullable<IntakeDeps["ringEarly"]> {
-  return (conversation, workspace) => {
-    near.ring(conversation);
+function earlyRing(near: NearBell, queue: Queue, lately: Pick<Log, "isServed">, trace: Trace): NonNullable<IntakeDeps["ringEarly"]> {
+  return (conversation, workspace, coming) => {
+    near.ring(conversation, coming);
     if (workspace === null) return;
+    // Asked in the same packet: who posts wants to know it. What is wrong is told there.
+    lately.isServed(workspace).catch(() => {});
     unheard(queue.wake(conversation, workspace), conversation, trace);
   };
 }
@@ -212,7 +215,13 @@ async function openGateway(config: Config, parts: Pick<Gateway, "near" | "limite
   return { ...parts, chats, files: fileFetcher({ ...deps, chats }), endHearing: () => (ended ??= endHearing()) };
 }
 
-async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps: IntakeDeps, signal: AbortSignal): Promise<void> {
+/** `hurry` aborts when we stop: what is to be posted by then is posted at once. */
+interface Signals {
+  end: AbortSignal;
+  hurry: AbortSignal;
+}
+
+async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps: IntakeDeps, { end, hurry }: Signals): Promise<void> {
   const { chats, limiter, near } = gateway;
   const { log, trace } = deps;
   const redact = redactor(config.secrets);
@@ -220,9 +229,10 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
     const chat = chats.find(({ platform }) => conversation.startsWith(`${platform}:`));
     return chat?.buckets(conversation, "edit", "status")[0]?.name ?? null;
   };
-  const { heard, newest } = liveBoard({ log, queue: deps.queue, clock: systemClock, trace, redact, budget: statusBudget, signal });
+  const { heard, newest } = liveBoard({ log, queue: deps.queue, clock: systemClock, trace, redact, budget: statusBudget, signal: end });
   await log.onLive(heard);
   const lately = servedLately(log, systemClock);
+  const known = knownEntries(log);
   const poster = {
     log: deps.log,
     limiter,
@@ -232,16 +242,20 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
     chats: new Map(chats.map((chat) => [chat.platform, chat])),
     banner: config.sandbox === "none" ? NO_SANDBOX : null,
     redact,
-    entries: knownEntries(log),
+    entries: known.entriesOf,
     fetch: gateway.files.look,
     now: (conversation: string, entries: Entry[]) => findNow(conversation, entries, { log: lately, trace, newest }),
     abandon: (conversation: string, code: string) => abandon(conversation, code, deps),
+    hurry,
   };
   near.serve((wake) => drainPosts(wake, poster));
   // What other processes ring for. One for another platform is given back to the bell.
   await queue.servePosts((wake) => (near.isOurs(wake.conversation) ? near.answer(wake.conversation) : drainPosts(wake, poster)));
   // At once: a platform that is down must not keep the other from being heard.
-  const hearing = { ...deps, ringEarly: earlyRing(near, queue, trace) };
+  const ringEarly = earlyRing(near, queue, lately, trace);
+  // The acknowledgement goes first.
+  const ringSoon: typeof ringEarly = (...rung) => void setImmediate(() => ringEarly(...rung));
+  const hearing = { ...deps, ringEarly, ringSoon, known: known.requestOf };
   await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, hearing))));
   deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });
 }

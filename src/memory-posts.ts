@@ -1,16 +1,21 @@
-import type { Log } from "./core/log.ts";
+import type { Log, PostState } from "./core/log.ts";
 import { NOTHING, plus, type Spent } from "./core/spending.ts";
 import { LIMITS } from "./limits.ts";
 import { type Conversation, isKept, isOver, later, oldest, type Store } from "./memory-store.ts";
 
+const EMPTY: PostState = { cursor: 0, sent: {} };
+
 /** The half of memory.ts that posters and sweepers use. */
 export function posts(store: Store): Pick<Log, "takePosts" | "savePosts" | "settlePosts" | "postAt" | "takeDuePosts"> {
   return {
-    async takePosts(conversation, lock) {
+    async takePosts(conversation, lock, begins) {
       const log = store.conversations.get(conversation);
       if (!log || isOver(lock)) return null;
-      log.posts.epoch += 1;
-      return structuredClone(log.posts);
+      const { posts } = log;
+      posts.epoch += 1;
+      if (!begins || posts.state) return { epoch: posts.epoch, state: structuredClone(posts.state ?? EMPTY) };
+      posts.state = structuredClone(begins);
+      return { epoch: posts.epoch, state: structuredClone(EMPTY), begun: true };
     },
     async savePosts(conversation, epoch, state) {
       const log = store.conversations.get(conversation);

@@ -25,7 +25,7 @@ export interface Conversation {
   /** Seq of the newest input that wakes. */
   woke: number;
   stop: number;
-  posts: { epoch: number; state: PostState };
+  posts: { epoch: number; state: PostState | null };
   touched: number;
 }
 

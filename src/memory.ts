@@ -69,8 +69,9 @@ function decideOpen(store: Store, approval: Approval, at: number, decision: Deci
 
 function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "append" | "settle"> {
   return {
-    async ingest({ conversation, event, at, opened, entry, wakes, supersedes, cancels }: ArrivalRecord) {
+    async ingest({ conversation, event, at, opened, begins, entry, wakes, supersedes, cancels }: ArrivalRecord) {
       if (isKept(store, `seen:${event}`)) return { kind: "duplicate" };
+      if (begins && store.conversations.has(conversation)) return { kind: "known" };
       if (!store.conversations.has(conversation)) {
         if (!opened) return { kind: "unknown" };
         store.conversations.set(conversation, newConversation(opened));
@@ -126,7 +127,7 @@ function acts(store: Store): Pick<Log, "ingest" | "decline" | "takeover" | "appe
 
 function newConversation(opened: NewEntry<"opened">): Conversation {
   const { workspace, channel } = opened;
-  const posts = { epoch: 0, state: { cursor: 0, sent: {} } };
+  const posts = { epoch: 0, state: null };
   return { head: { seq: 0, workspace, channel }, entries: [], epoch: 0, takeovers: 0, ops: new Map(), woke: 0, stop: 0, posts, touched: 0 };
 }
 

@@ -36,6 +36,8 @@ export type Inbound =
       kind: "mention";
       text: string;
       files?: MessageFile[];
+      /** It is its thread's first message, heard for the first time as far as is known: of the thread nothing is known yet. */
+      begins?: boolean;
       /** Makes the thread where the platform has none yet; called when the mention counts and before it is kept. Twice is once. */
       open?: () => Promise<void>;
     })

@@ -1,34 +1,28 @@
 import { LIMITS } from "../limits.ts";
 import { type Access, type Chosen, mayAsk, pickModel, pickWorkspace, workspacesOf } from "./access.ts";
 import { pressRefusal } from "./approval.ts";
-import { type Checkpoint, checkpoint, isArmedFor } from "./checkpoint.ts";
 import { choiceEvent, choicesIn, tooLateToChoose } from "./choice.ts";
 import { fold } from "./conversation.ts";
 import { type NewEntry, type Person, isEntry } from "./entry.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
 import { type Inbound, PAUSE_CHOICES, saysStop } from "./inbound.ts";
 import { meaningOfChoice } from "./interrupted.ts";
-import type { ArrivalRecord, Ingested, Log } from "./log.ts";
+import { deciding, keep, type KeepDeps } from "./keeping.ts";
+import type { ArrivalRecord, Request } from "./log.ts";
 import { meaningOfPause } from "./pause.ts";
 import { decisionOf, type Press, ruleOf, tooLate } from "./press.ts";
-import type { Clock, Queue, Reply, Trace } from "./ports.ts";
+import type { Reply } from "./ports.ts";
 
-export interface IntakeDeps {
-  log: Log;
-  queue: Pick<Queue, "wake" | "wakePosts">;
-  /**
-   * Rings while an act of the log is on its way, where who answers cannot be there before it: for the thread's posts, and for a
-   * worker where a workspace is named. Absent: `queue` is rung afterwards.
-   */
-  ringEarly?: (conversation: string, workspace: string | null) => void;
-  clock: Clock;
-  trace: Trace;
+export interface IntakeDeps extends KeepDeps {
   access: Access;
+  /** A request that this process has read in that conversation's log already; what was asked never changes. */
+  known?: (approval: string, conversation: string) => Request | null;
   /** So little memory is left for the log that no new task may be taken; see LIMITS.redisFull. */
   isFull?: () => Promise<boolean>;
 }
 
-type Heard = Extract<Inbound, { kind: "mention" | "reply" }>;
+type Mention = Extract<Inbound, { kind: "mention" }>;
+type Heard = Mention | Extract<Inbound, { kind: "reply" }>;
 
 /**
  * One arrival: decide what it is, keep it, wake who has to act. When it resolves, the arrival is durable (or
@@ -54,9 +48,9 @@ export async function intake(inbound: Inbound, deps: IntakeDeps): Promise<Reply>
   }
 }
 
-async function hearMention(inbound: Heard, deps: IntakeDeps): Promise<Reply> {
+async function hearMention(inbound: Mention, deps: IntakeDeps): Promise<Reply> {
   const { log, access } = deps;
-  const head = await log.head(inbound.thread.key);
+  const head = inbound.begins ? null : await log.head(inbound.thread.key);
   const { open: _, ...inThread } = { open: undefined, ...inbound };
   if (head) return await hearIn(head.workspace, inThread, wordsIn(head.workspace, inbound, access), true, deps);
   const [anyHere] = workspacesOf(access, inbound.thread.channel);
@@ -127,7 +121,10 @@ async function hearIn(workspace: string, inbound: Heard, words: Words, toBot: bo
   const { platform, key, channel } = inbound.thread;
   if (inbound.kind === "mention") await inbound.open?.();
   const opened: NewEntry<"opened"> = { type: "opened", platform, thread: key, channel, workspace };
-  await keep({ ...base(inbound, deps), opened, entry, wakes: isTask, ...(isTask ? { supersedes: inbound.by } : {}) }, workspace, deps);
+  const begins = inbound.kind === "mention" && inbound.begins === true;
+  const record = { ...base(inbound, deps), opened, entry, wakes: isTask, begins, ...(isTask ? { supersedes: inbound.by } : {}) };
+  const kept = await keep(record, workspace, deps);
+  if (kept.kind === "known" && begins) return await hearMention({ ...inbound, begins: false }, deps);
   return toBot && !isTask ? { whisper: `From the next request on, this thread uses ${use}.` } : {};
 }
 
@@ -140,36 +137,6 @@ async function isAtWork(conversation: string, { log }: IntakeDeps): Promise<bool
 
 function base(inbound: Inbound, deps: IntakeDeps): Pick<ArrivalRecord, "conversation" | "event" | "at"> {
   return { conversation: inbound.thread.key, event: inbound.event, at: deps.clock.now() };
-}
-
-/** Keeps the arrival, then rings. A ring that fails is healed by the sweeper: what counts is in the log. */
-async function keep(record: ArrivalRecord, workspace: string, deps: IntakeDeps): Promise<Ingested> {
-  const { conversation, entry, wakes } = record;
-  const kept = await ringing(deps.log.ingest(record), "kept", conversation, wakes ? workspace : null, deps);
-  deps.trace.info("arrived", { conversation, type: entry.type, kept: kept.kind });
-  return kept;
-}
-
-/** Rings for what an act that has just been asked of the log brings; a ring that was long before it counts for nothing. */
-async function ringing<T>(act: Promise<T>, point: Checkpoint, conversation: string, workspace: string | null, deps: IntakeDeps) {
-  const { clock } = deps;
-  // Who is killed there must have rung nobody.
-  const ringEarly = isArmedFor(point) ? undefined : deps.ringEarly;
-  const asked = clock.now();
-  ringEarly?.(conversation, workspace);
-  const done = await act;
-  checkpoint(point);
-  if (!ringEarly || clock.now() - asked > LIMITS.ringLate) await ring(conversation, workspace, deps);
-  return done;
-}
-
-async function ring(conversation: string, workspace: string | null, deps: IntakeDeps): Promise<void> {
-  try {
-    // Both at once: whoever waits for the thread does not wait for the worker's bell.
-    await Promise.all([workspace === null ? null : deps.queue.wake(conversation, workspace), deps.queue.wakePosts(conversation)]);
-  } catch (thrown) {
-    deps.trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
-  }
 }
 
 /** What was refused once must not run when it comes again and the configuration has changed meanwhile. */
@@ -211,7 +178,7 @@ async function stop(inbound: Inbound, deps: IntakeDeps): Promise<Reply> {
 
 async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
   const { log, clock } = deps;
-  const request = await log.requestOf(inbound.approval);
+  const request = deps.known?.(inbound.approval, inbound.thread.key) ?? (await log.requestOf(inbound.approval));
   if (!request) return { whisper: "I do not know this request any more; it is too old. Nothing was changed." };
   const { conversation, channel, asked } = request;
   const refused = pressRefusal(deps.access, inbound.by, asked);
@@ -227,8 +194,7 @@ async function press(inbound: Press, deps: IntakeDeps): Promise<Reply> {
     : (decisionOf(inbound) ?? ruleOf(inbound, asked, await log.read(conversation, 0), now));
   if ("choice" in meant) return await choose(meant.choice, conversation, inbound, deps);
   if ("whisper" in meant) return meant;
-  const deciding = log.decide(inbound.approval, now, meant, conversation);
-  const decided = await ringing(deciding, "decided", conversation, asked.workspace, deps);
+  const decided = await deciding(log.decide(inbound.approval, now, meant, conversation), conversation, asked.workspace, deps);
   if (decided.kind === "unknown") return { whisper: "I do not know this request any more. Nothing was changed." };
   if (decided.kind === "already" || decided.entry.decision === "expired") return { whisper: tooLate(inbound, decided.entry) };
   deps.trace.info("decided", { conversation, approval: inbound.approval, decision: meant.decision, by: inbound.by.key });

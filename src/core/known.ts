@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits.ts";
-import type { Entry } from "./entry.ts";
-import type { Log } from "./log.ts";
+import { type Entry, isEntry } from "./entry.ts";
+import type { Log, Request } from "./log.ts";
 
 interface Known {
   entries: Entry[];
@@ -8,11 +8,15 @@ interface Known {
   size: number;
 }
 
-/**
- * Reads whole logs, of the threads that were read last only what is new: a log only grows. `most`: characters of all that are
- * kept. The lists are shared: nobody may change them.
- */
-export function knownEntries({ read }: Pick<Log, "read">, most: number = LIMITS.knownEntries): (conversation: string) => Promise<Entry[]> {
+export interface KnownEntries {
+  /** The whole log of a conversation. The list is shared: nobody may change it. */
+  entriesOf(conversation: string): Promise<Entry[]>;
+  /** What an approval is about, when it was among what was read of that conversation last. */
+  requestOf(approval: string, conversation: string): Request | null;
+}
+
+/** Reads whole logs, of the threads that were read last only what is new: a log only grows. `most`: characters of all that are kept. */
+export function knownEntries({ read }: Pick<Log, "read">, most: number = LIMITS.knownEntries): KnownEntries {
   const known = new Map<string, Known>();
   let size = 0;
 
@@ -21,7 +25,7 @@ export function knownEntries({ read }: Pick<Log, "read">, most: number = LIMITS.
     known.delete(conversation);
   }
 
-  return async (conversation) => {
+  async function entriesOf(conversation: string): Promise<Entry[]> {
     // Taken now: it may be forgotten while its end is read.
     const kept = known.get(conversation) ?? { entries: [], size: 0 };
     const last = kept.entries.at(-1);
@@ -38,5 +42,14 @@ export function knownEntries({ read }: Pick<Log, "read">, most: number = LIMITS.
     size += whole;
     for (const oldest of known.keys()) if (size > most) forget(oldest);
     return entries;
-  };
+  }
+
+  function requestOf(approval: string, conversation: string): Request | null {
+    const entries = known.get(conversation)?.entries ?? [];
+    const opened = entries.find((e) => isEntry(e, "opened"));
+    const asked = entries.filter((e) => isEntry(e, "approval-asked")).findLast((e) => e.approval === approval);
+    return opened && asked ? { conversation, workspace: opened.workspace, channel: opened.channel, asked } : null;
+  }
+
+  return { entriesOf, requestOf };
 }

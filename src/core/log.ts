@@ -9,6 +9,8 @@ export interface ArrivalRecord {
   event: string;
   at: number;
   opened?: NewEntry<"opened">;
+  /** Only as the first of its conversation: nothing is changed where there is one (`known`). */
+  begins?: boolean;
   entry: NewEntry;
   /** Whether a worker has something to do now. */
   wakes: boolean;
@@ -21,6 +23,7 @@ export interface ArrivalRecord {
 export type Ingested =
   | { kind: "appended"; seq: number; workspace: string; superseded?: string }
   | { kind: "duplicate" }
+  | { kind: "known" }
   | { kind: "unknown" };
 
 /** The doorbell's lock, checked at takeover so that a worker that lost it cannot depose the rightful one. */
@@ -82,6 +85,8 @@ export interface SentPost {
   doubted?: boolean;
   /** Edits in a row whose outcome is not known. */
   fails?: number;
+  /** What stands before it in the thread is in its message: from the entry with this seq on, shown in this form. */
+  before?: { from: number; form: number };
 }
 
 /** The poster's memory of one thread; stored whole, fenced by the poster's own epoch. */
@@ -94,8 +99,17 @@ export interface PostState {
   sent: Record<string, SentPost>;
   /** The newest message in the thread that is ours. */
   last?: string;
+  /** When the thread's own measure of posts and edits is full again. */
+  paced?: number;
   /** Set when the thread can no longer be reached: the platform's code. */
   unreachable?: string;
+}
+
+export interface PostClaim {
+  epoch: number;
+  state: PostState;
+  /** Nothing was kept of this thread: what it was to begin with is kept now; `state` is without it. */
+  begun?: true;
 }
 
 /** What goes with the end of a drain. */
@@ -157,8 +171,11 @@ export interface Log {
   /** Whether some worker serves this workspace now. */
   isServed(workspace: string): Promise<boolean>;
 
-  /** The poster's claim on a thread, with its own epoch; null when the lock is somebody else's: then it is due when one of the poster's own has run out. */
-  takePosts(conversation: string, lock: WakeLock): Promise<{ epoch: number; state: PostState } | null>;
+  /**
+   * The poster's claim on a thread, with its own epoch; null when the lock is somebody else's: then it is due when one of the poster's own has run out.
+   * `begins`: what is kept with it where nothing is kept of the thread.
+   */
+  takePosts(conversation: string, lock: WakeLock, begins?: PostState): Promise<PostClaim | null>;
   savePosts(conversation: string, epoch: number, state: PostState): Promise<"saved" | "fenced">;
   /**
    * `more` when the log has grown past `cursor`. Keeps the state in the same act; with `at` it is not done, but looked at again

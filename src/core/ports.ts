@@ -1,4 +1,4 @@
-import type { MessageFile, Reason, Usage, Verdict } from "./entry.ts";
+import type { Entry, MessageFile, Reason, Usage, Verdict } from "./entry.ts";
 import type { Rule } from "./gate/rule.ts";
 import type { Inbound } from "./inbound.ts";
 import type { WakeLock } from "./log.ts";
@@ -57,6 +57,8 @@ export interface Bucket {
 export interface Wake {
   conversation: string;
   lock: WakeLock;
+  /** What the log of a new conversation will be: it has been asked to keep that just now. */
+  coming?: Entry[];
   /** Aborts when the lock is lost, or when the process ends and has no time left: let everything go. */
   signal: AbortSignal;
   /** Aborts when the process is about to end: begin nothing more; a command that runs may still end. Absent: never. */

@@ -34,12 +34,15 @@ interface NowParts {
 
 /** That a workspace is served holds for a moment; that it is not is asked again each time. */
 export function servedLately({ isServed }: Pick<Log, "isServed">, clock: Clock): Pick<Log, "isServed"> {
-  const until = new Map<string, number>();
+  const known = new Map<string, { until: number; is: Promise<boolean> }>();
   return {
-    async isServed(workspace) {
-      if ((until.get(workspace) ?? 0) > clock.now()) return true;
-      const is = await isServed(workspace);
-      if (is) until.set(workspace, clock.now() + LIMITS.servedFresh);
+    isServed(workspace) {
+      const kept = known.get(workspace);
+      if (kept && kept.until > clock.now()) return kept.is;
+      const is = isServed(workspace);
+      known.set(workspace, { until: clock.now() + LIMITS.servedFresh, is });
+      const forget = (): void => void known.delete(workspace);
+      is.then((served) => served || forget(), forget);
       return is;
     },
   };

@@ -2,13 +2,15 @@
 local seen = KEYS[7]
 local conv, at, keep, seen_time, wakes, kind = unpack(ARGV, 1, 6)
 -- `requester`: whose open approval `closing` decides; `*` whosoever, empty nobody's
-local opened, workspace, channel, entry, requester, closing = unpack(ARGV, 7, 12)
+local opened, workspace, channel, entry, requester, closing, begins = unpack(ARGV, 7, 13)
 
 if redis.call('EXISTS', seen) == 1 then return { 'duplicate' } end
 if redis.call('HEXISTS', state, 'seq') == 0 then
   if opened == '' then return { 'unknown' } end
   push(0, at, opened)
   redis.call('HSET', state, 'ws', workspace, 'channel', channel)
+elseif begins == '1' then
+  return { 'known' }
 end
 
 local seq = push(0, at, entry)

@@ -59,15 +59,15 @@ function acts(connection: Connection): Pick<Log, "ingest" | "decline" | "takeove
   const append = script(connection, "entries.lua", "append.lua");
   const settle = script(connection, "settle.lua");
   return {
-    async ingest({ conversation, event, at, opened, entry, wakes, supersedes, cancels }): Promise<Ingested> {
+    async ingest({ conversation, event, at, opened, begins, entry, wakes, supersedes, cancels }): Promise<Ingested> {
       const [decision, by, requester] = cancels ? ["cancelled", cancels, "*"] : ["superseded", supersedes, supersedes?.key ?? ""];
       const closing = JSON.stringify({ type: "approval-decided", decision, by });
       const args = [conversation, at, LIMITS.approvalMemory, LIMITS.seenTime, wakes ? 1 : 0, entry.type];
       const head = opened ? [JSON.stringify(opened), opened.workspace, opened.channel] : ["", "", ""];
       const reply = (await ingest(
         [...growing(conversation), KEYS.seen(event)],
-        [...args, ...head, JSON.stringify(entry), requester, closing],
-      )) as ["duplicate" | "unknown"] | ["appended", number, string, string];
+        [...args, ...head, JSON.stringify(entry), requester, closing, begins ? 1 : 0],
+      )) as ["duplicate" | "known" | "unknown"] | ["appended", number, string, string];
       if (reply[0] !== "appended") return { kind: reply[0] };
       const [kind, seq, workspace, superseded] = reply;
       return { kind, seq, workspace, ...(superseded ? { superseded } : {}) };

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Entry } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Queue, Trace, Wake } from "../core/ports.ts";
@@ -8,10 +9,10 @@ import { KEYS } from "./keys.ts";
 import { keepLock, within } from "./rings.ts";
 
 export interface NearBell {
-  /** Rings. A thread that is being looked at is looked at once more after that. */
-  ring(conversation: string): void;
+  /** Rings. A thread that is being looked at is looked at once more after that. `coming`: see `Wake`. */
+  ring(conversation: string, coming?: Entry[]): void;
   /** The same; resolves when it has been looked at, and rejects with what the handler threw, or with why it was cut short. */
-  answer(conversation: string): Promise<void>;
+  answer(conversation: string, coming?: Entry[]): Promise<void>;
   /** From now on rings are answered. */
   serve(handler: (wake: Wake) => Promise<void>): void;
   /**
@@ -42,21 +43,23 @@ export function nearBell(parts: NearParts): NearBell {
   const leaving = new AbortController();
   let handler: ((wake: Wake) => Promise<void>) | undefined;
 
-  async function answer(conversation: string): Promise<void> {
+  async function answer(conversation: string, coming?: Entry[]): Promise<void> {
     leaving.signal.throwIfAborted();
     const asked = waiting.get(conversation) ?? Promise.withResolvers<void>();
     waiting.set(conversation, asked);
-    answerAll();
+    answerAll(coming && { conversation, coming });
     await asked.promise;
   }
 
-  function answerAll(): void {
+  /** `now`: what is true of one in this very moment alone. */
+  function answerAll(now?: Pick<Wake, "conversation" | "coming">): void {
     for (const [conversation, asked] of waiting) {
       if (!handler || leaving.signal.aborted || running.size >= LIMITS.postsAtOnce) return;
       if (running.has(conversation)) continue;
       waiting.delete(conversation);
       const letGo = new AbortController();
-      const over = look(conversation, handler, { ...parts, renew }, { letGo, leaving: leaving.signal })
+      const wake = now?.conversation === conversation ? now : { conversation };
+      const over = look(wake, handler, { ...parts, renew }, { letGo, leaving: leaving.signal })
         .then(asked.resolve, asked.reject)
         .then(() => {
           running.delete(conversation);
@@ -98,8 +101,8 @@ export function nearBell(parts: NearParts): NearBell {
 function ringsFor(answer: NearBell["answer"], { trace, far }: NearParts, leaving: AbortSignal) {
   const open = new Set<Promise<void>>();
   return {
-    ring(conversation: string): void {
-      const rung = answer(conversation)
+    ring(conversation: string, coming?: Entry[]): void {
+      const rung = answer(conversation, coming)
         .catch(async (thrown: unknown) => {
           if (!leaving.aborted) trace.warn("posts-failed", { conversation, error: messageOf(thrown) });
           await far.wakePosts(conversation);
@@ -115,11 +118,12 @@ function ringsFor(answer: NearBell["answer"], { trace, far }: NearParts, leaving
 
 /** Calls the handler under a lock, which it takes together with the thread and which is kept while it runs. */
 async function look(
-  conversation: string,
+  wake: Pick<Wake, "conversation" | "coming">,
   handler: (wake: Wake) => Promise<void>,
   { log, trace, lockMs, renew }: NearParts & { renew: Script },
   { letGo, leaving }: { letGo: AbortController; leaving: AbortSignal },
 ): Promise<void> {
+  const { conversation } = wake;
   const name = `post:${conversation}`;
   const lock = { key: KEYS.lease(name), token: randomUUID(), lasts: lockMs };
   const release = keepLock(
@@ -128,7 +132,7 @@ async function look(
     () => letGo.abort(new Error("the lock on this thread was lost")),
   );
   try {
-    await handler({ conversation, lock, signal: letGo.signal, leaving });
+    await handler({ ...wake, lock, signal: letGo.signal, leaving });
     // Then there may be more to do.
     letGo.signal.throwIfAborted();
     leaving.throwIfAborted();

@@ -10,12 +10,13 @@ export function posts(connection: Connection): Pick<Log, "takePosts" | "savePost
   const settle = script(connection, "settle-posts.lua");
   const due = script(connection, "due-posts.lua");
   return {
-    async takePosts(conversation, lock) {
+    async takePosts(conversation, lock, begins) {
       const keys = [KEYS.post(conversation), KEYS.state(conversation), lock.key, KEYS.postsDue];
-      const reply = await take(keys, [conversation, lock.token, lock.lasts ?? "", Date.now()]);
-      const [kind, epoch, state] = reply as ["lost"] | ["taken", number, string | null | undefined];
+      const reply = await take(keys, [conversation, lock.token, lock.lasts ?? "", Date.now(), begins ? JSON.stringify(begins) : ""]);
+      const [kind, epoch, kept] = reply as ["lost"] | ["taken" | "begun", number, string | null | undefined];
       if (kind === "lost") return null;
-      return { epoch, state: state ? (JSON.parse(state) as PostState) : { cursor: 0, sent: {} } };
+      const state = kept ? (JSON.parse(kept) as PostState) : { cursor: 0, sent: {} };
+      return { epoch, state, ...(kind === "begun" ? { begun: true } : {}) };
     },
     async savePosts(conversation, epoch, state) {
       return (await save([KEYS.post(conversation)], [epoch, JSON.stringify(state)])) as "saved" | "fenced";

@@ -1,6 +1,7 @@
--- KEYS: post, state, the lock, postdue; ARGV: conversation, token, for how long a lock is taken that nobody has, '' when it must be there, now
+-- KEYS: post, state, the lock, postdue; ARGV: conversation, token, for how long a lock is taken that nobody has, '' when it must be there, now,
+-- what is kept of a thread of which nothing is kept yet, or ''
 local post, state, lock, postdue = unpack(KEYS)
-local conv, token, lasts, now = unpack(ARGV)
+local conv, token, lasts, now, begins = unpack(ARGV)
 local held = redis.call('GET', lock)
 if (not held and lasts == '') or redis.call('HEXISTS', state, 'seq') == 0 then return { 'lost' } end
 if held and held ~= token then
@@ -10,4 +11,5 @@ if held and held ~= token then
 end
 local epoch = redis.call('HINCRBY', post, 'ep', 1)
 if not held then redis.call('SET', lock, token, 'PX', lasts) end
+if begins ~= '' and redis.call('HSETNX', post, 'state', begins) == 1 then return { 'begun', epoch } end
 return { 'taken', epoch, redis.call('HGET', post, 'state') }

@@ -32,6 +32,17 @@ describe.each(LOGS)("posts, lists and marks in the log in %s", (_name, open) => 
     expect(await log.takePosts(conversation, await door.heldLock())).toEqual({ epoch: epoch + 1, state: saved });
   });
 
+  it("what a thread is to begin with is kept with the first claim alone, and not given back with it", async () => {
+    const { log } = door;
+    const conversation = newThread();
+    await log.ingest(arrival(conversation, "hello"));
+    const begins: PostState = { cursor: 0, sent: {}, pending: { key: "k", chunk: 0, nonce: "n", at: 7, shows: "d", tries: 1 } };
+    const claim = async (state: PostState) => await log.takePosts(conversation, await door.heldLock(), state);
+    expect(await claim(begins)).toEqual({ epoch: 1, state: { cursor: 0, sent: {} }, begun: true });
+    expect(await claim({ cursor: 9, sent: {} })).toEqual({ epoch: 2, state: begins });
+    expect(await log.takePosts(newThread(), await door.heldLock(), begins)).toBeNull();
+  });
+
   it("an older poster is fenced off", async () => {
     const { log } = door;
     const { conversation, epoch } = await claimed();

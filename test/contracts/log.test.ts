@@ -44,6 +44,17 @@ describe.each(LOGS)("the log in %s", (_name, open) => {
     expect(await log.takePosts(conversation, await door.heldLock())).toBeNull();
   });
 
+  it("keeps what is to begin a conversation only where there is none, and then in no way", async () => {
+    const { log } = door;
+    const conversation = newThread();
+    expect(await log.ingest(arrival(conversation, "one", { begins: true }))).toMatchObject({ kind: "appended", seq: 2 });
+    const second = arrival(conversation, "two", { begins: true });
+    expect(await log.ingest(second)).toEqual({ kind: "known" });
+    expect((await log.read(conversation, 0)).length).toBe(2);
+    expect(await log.ingest({ ...second, begins: false })).toMatchObject({ kind: "appended", seq: 3 });
+    expect(await log.ingest(second)).toEqual({ kind: "duplicate" });
+  });
+
   it("takes an event that was refused as unknown when it comes again with an opening", async () => {
     const { log } = door;
     const whole = arrival(newThread(), "hello");

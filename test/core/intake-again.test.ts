@@ -184,3 +184,41 @@ test("without room for a new task: only what joins work that goes on is heard, a
   expect(await reply("stop")).toEqual({});
   expect(await types()).toEqual(["opened", "message", "message", "stop"]);
 });
+
+describe("a mention that begins its thread", () => {
+  test("joins the conversation that is there all the same, in its workspace", async () => {
+    await mention("in web list");
+    await mention("and more", { begins: true });
+    expect(await log()).toMatchObject([{ workspace: "web" }, { text: "list" }, { text: "and more", to: "bot" }]);
+    expect(rings.at(-1)).toBe(`${thread.key} web`);
+  });
+
+  test("is kept without a look at the thread, and what the log will be is told with the ring", async () => {
+    const told: (Entry[] | undefined)[] = [];
+    deps.log = { ...deps.log, head: async () => expect.fail("looked") };
+    deps.ringEarly = (_conversation, _workspace, coming) => void told.push(coming);
+    await mention("list", { begins: true });
+    expect(told).toEqual([await log()]);
+  });
+});
+
+describe("a press on what this process has read already", () => {
+  test("is judged by that, and is decided once", async () => {
+    await askApproval();
+    const request = await deps.log.requestOf("ap1");
+    deps.log = { ...deps.log, requestOf: async () => expect.fail("asked") };
+    deps.known = (approval, conversation) => (approval === "ap1" && conversation === thread.key ? request : null);
+    expect((await arrive({ kind: "press", action: "approve", approval: "ap1" })).whisper).toContain("You are not on the list");
+    expect((await press()).whisper).toBe("Approved. It runs now, once.");
+    expect((await press()).whisper).toContain("You have already approved this");
+  });
+
+  test("is answered before anybody is rung for it, where rings can wait", async () => {
+    await askApproval();
+    rings.length = 0;
+    const soon: unknown[] = [];
+    deps.ringSoon = (...rung) => void soon.push(rung);
+    await press();
+    expect([rings, soon]).toEqual([[], [[thread.key, "api"]]]);
+  });
+});

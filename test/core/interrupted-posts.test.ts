@@ -28,6 +28,8 @@ test("an interrupted command keeps a post of its own among many, and that post c
   const { chat, drain } = posterOf(deck);
   await deck.add(...["a", "b", "c", "d"].map(ran), { type: "final", text: "done", answers: [2], reason: "answer" });
   await drain();
+  deck.now += 2_000;
+  await drain();
   const own = chat.messages.find(({ text }) => text.includes("[Run again]"));
   expect(own?.text).toMatch(/^\$ rm -f old; make\nhalf\nInterrupted: .*\n\[Look\] \[Run again\] \[Leave it\]$/);
   const sent = chat.messages.length;

@@ -24,7 +24,7 @@ function readable() {
 
 test("of a thread that was read only the end is read again, and what it gives is the whole log", async () => {
   const { asked, write, log, read } = readable();
-  const entriesOf = knownEntries({ read });
+  const { entriesOf } = knownEntries({ read });
   write("a", ["one", "two"]);
   expect(await entriesOf("a")).toEqual(log("a"));
   write("a", ["three"]);
@@ -36,7 +36,7 @@ test("of a thread that was read only the end is read again, and what it gives is
 
 test("a log whose end was lost and written anew is read anew", async () => {
   const { write, lose, log, read } = readable();
-  const entriesOf = knownEntries({ read });
+  const { entriesOf } = knownEntries({ read });
   write("a", ["one", "two", "three"]);
   await entriesOf("a");
   lose("a", 2);
@@ -50,7 +50,7 @@ test("a log whose end was lost and written anew is read anew", async () => {
 
 test("what was read longest ago is forgotten when there is too much, and read anew", async () => {
   const { asked, write, log, read } = readable();
-  const entriesOf = knownEntries({ read }, 300);
+  const { entriesOf } = knownEntries({ read }, 300);
   for (const thread of ["a", "b", "c"]) write(thread, ["x".repeat(50)]);
   for (const thread of ["a", "b", "a", "c"]) await entriesOf(thread);
   asked.length = 0;
@@ -67,7 +67,7 @@ test("one that is forgotten while its end is read counts with all of it", async 
     if (slow && thread === "a") await goOn.promise;
     return await read(thread, after);
   };
-  const entriesOf = knownEntries({ read: slowly }, 400);
+  const { entriesOf } = knownEntries({ read: slowly }, 400);
   for (const thread of ["a", "b", "c"]) write(thread, ["x".repeat(10), "y".repeat(10)]);
   await entriesOf("a");
   slow = true;
@@ -79,4 +79,14 @@ test("one that is forgotten while its end is read counts with all of it", async 
   // There is room for two.
   for (const thread of ["a", "c", "b"]) await entriesOf(thread);
   expect(asked).toEqual([1, 1, 0]);
+});
+
+test("a request that was among what was read is known, by its id and its thread", async () => {
+  const opened = { v: 1, seq: 1, at: 1, epoch: 0, type: "opened", platform: "slack", thread: "a", channel: "slack:C1", workspace: "w" };
+  const asked = { v: 1, seq: 2, at: 1, epoch: 1, type: "approval-asked", approval: "ap1" };
+  const { entriesOf, requestOf } = knownEntries({ read: async () => [opened, asked] as Entry[] });
+  expect(requestOf("ap1", "a")).toBeNull();
+  await entriesOf("a");
+  expect(requestOf("ap1", "a")).toEqual({ conversation: "a", workspace: "w", channel: "slack:C1", asked });
+  expect([requestOf("ap2", "a"), requestOf("ap1", "b")]).toEqual([null, null]);
 });

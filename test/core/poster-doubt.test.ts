@@ -29,7 +29,7 @@ describe("a send whose outcome is not known", () => {
     await thread.drain();
     expect(chat.texts()).toEqual(["On it. Thinking …\n[Stop]", "On it. Thinking …\n[Stop]\n(may be a duplicate)"]);
     await thread.add(final);
-    await thread.drain();
+    await thread.drainAll();
     expect(chat.texts().slice(1)).toEqual([expect.stringMatching(/^Done[^]*\(may be a duplicate\)$/), "all done"]);
   });
 
@@ -88,6 +88,7 @@ describe("an edit whose outcome is not known", () => {
   test("is made again, also when the message should read again as it did before", async () => {
     await thread.drain();
     await thread.step("a");
+    posting.pass(2_000);
     dieAt("after-edit");
     await expect(thread.drain()).rejects.toThrow("killed");
     expect(chat.texts()[0]).toContain("Running: echo a");
@@ -97,6 +98,7 @@ describe("an edit whose outcome is not known", () => {
   test("is made ever more seldom, and no more at last", async () => {
     await thread.drain();
     await thread.step("a");
+    posting.pass(2_000);
     const before = posting.now();
     for (let again = 0; again <= LIMITS.doubtfulTries; again += 1) {
       chat.editFailures.push({ kind: "doubtful", code: "update_failed" });
@@ -114,6 +116,7 @@ describe("a poster that has to let go", () => {
   test("changes nothing any more once somebody else has the thread", async () => {
     await thread.drain();
     await thread.step("a");
+    posting.pass(2_000);
     const { limiter } = posting.deps;
     posting.deps.limiter = {
       ...limiter,
@@ -134,8 +137,8 @@ describe("a poster that has to let go", () => {
     await thread.drain({ leaving: leaving.signal });
     expect(chat.messages).toHaveLength(1);
     expect((await thread.state()).pending).toBeUndefined();
-    await thread.drain();
-    expect(chat.messages).toHaveLength(3);
+    await thread.drainAll();
+    expect(chat.texts().slice(1)).toEqual([expect.stringMatching(/^\$ echo a\n[^]*\n\$ echo b\n/)]);
   });
 });
 

@@ -44,7 +44,16 @@ beforeEach(async () => {
   epoch = taken.kind === "taken" ? taken.epoch : 0;
 });
 
-const drain = () => drainPosts({ conversation: key, lock: { key: "", token: "" }, signal: new AbortController().signal }, deps);
+const drainOnce = () => drainPosts({ conversation: key, lock: { key: "", token: "" }, signal: new AbortController().signal }, deps);
+
+/** ... and again for what had to wait for the thread's own measure. */
+async function drain(): Promise<void> {
+  await drainOnce();
+  while ((await log.takeDuePosts(now + 2_000)).length > 0) {
+    now += 2_000;
+    await drainOnce();
+  }
+}
 
 async function add(...news: NewEntry[]): Promise<void> {
   await log.append(key, epoch, `op${(ops += 1)}`, now, news);
@@ -78,9 +87,11 @@ describe("a thread", () => {
     await drain();
     expect(chat.texts()).toEqual(["On it. Thinking …\n[Stop]"]);
     await step("a");
-    await add(ran("a", "hello"), final);
+    await add(ran("a", "hello"));
     await drain();
-    expect(chat.texts()).toEqual(["Done · 0 commands · 0 s", "$ echo a\nhello\nexit 0 · 0.1 s", "all done"]);
+    await add(final);
+    await drain();
+    expect(chat.texts()).toEqual([expect.stringMatching(/^Done · 0 commands · \d s$/), "$ echo a\nhello\nexit 0 · 0.1 s", "all done"]);
   });
 
   test("that is up to date is left alone", async () => {
@@ -94,7 +105,12 @@ describe("a thread", () => {
     await add(ran("a"), ran("b"), final);
     await drain();
     await drain();
-    expect(chat.messages).toHaveLength(4);
+    expect(
+      chat
+        .texts()
+        .join("\n")
+        .match(/\$ echo .|all done/g),
+    ).toEqual(["$ echo a", "$ echo b", "all done"]);
   });
 
   test("says (no output) when a command printed nothing", async () => {
@@ -188,7 +204,7 @@ describe("a send that may have happened", () => {
 
   test("that did not happen is sent again under its nonce", async () => {
     chat.failures.push({ kind: "doubtful", code: "reset" });
-    await drain();
+    await drainOnce();
     expect(chat.messages).toHaveLength(0);
     await drain();
     expect(chat.messages).toMatchObject([{ nonce: `${key}/status:2/0` }]);
@@ -214,7 +230,7 @@ describe("a platform that says no", () => {
     chat.failures.push({ kind: "later", code: "ratelimited", retryAfterMs: 3000 });
     await step("a");
     await add(ran("a"));
-    await drain();
+    await drainOnce();
     expect(chat.messages).toHaveLength(0);
     expect(await log.takeDuePosts(now + 2999)).toEqual([]);
     expect(await log.takeDuePosts(now + 3000)).toEqual([key]);
@@ -257,20 +273,17 @@ describe("a platform that says no", () => {
 });
 
 describe("when the budget is short", () => {
-  test("waiting commands share one post, and the card after them keeps its place", async () => {
+  test("waiting commands go in the message of the card after them, in their place", async () => {
     chat.burst = 1;
     await drain();
     await step("a", "b", "c", "d");
     await add(ran("a"), ran("b"), ran("c"), asked({ call: "d" }));
-    await drain();
+    await drainOnce();
     expect(chat.messages).toHaveLength(1);
     for (let i = 0; i < 3; i += 1) {
       now += 2000;
-      await drain();
+      await drainOnce();
     }
-    expect(chat.texts().slice(1)).toEqual([
-      expect.stringMatching(/^\$ echo a[\s\S]*\$ echo b[\s\S]*\$ echo c/),
-      expect.stringContaining("May I run this"),
-    ]);
+    expect(chat.texts().slice(1)).toEqual([expect.stringMatching(/^\$ echo a[^]*\$ echo b[^]*\$ echo c[^]*May I run this[^]*\[Approve\]/)]);
   });
 });

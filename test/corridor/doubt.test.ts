@@ -96,6 +96,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       const news = [() => thread.step("a"), () => thread.add(ran("a")), () => thread.ask("ap1"), () => thread.add(final)];
       for (const tell of news) {
         await tell();
+        place.posting.pass(2_000);
         dieAt(point);
         await expect(thread.drain()).rejects.toThrow("killed");
         muchLater();
@@ -117,6 +118,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     await thread.drain();
     await thread.step("a");
     await thread.add(ran("a"));
+    place.posting.pass(2_000);
     await thread.drain();
     await thread.add(final);
     dieAt("after-send");

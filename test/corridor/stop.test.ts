@@ -149,7 +149,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
     await Promise.all(WAYS.map((way) => stopBy(deck, said, way)));
     const log = await stopped(said, "twice at once");
     expect(ends(log)).toHaveLength(1);
-    expect(said.posts().filter(({ text }) => /^Stopped by/.test(text))).toHaveLength(1);
+    expect(said.posts().filter(({ text }) => /^Stopped by/m.test(text))).toHaveLength(1);
   });
 });
 

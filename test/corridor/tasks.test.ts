@@ -87,7 +87,6 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       const status = await said.shows(/^Done · 1 command · /);
       expect(status.text).not.toContain("[ Stop ]");
       expect(said.posts()[0]?.ts).toBe(status.ts);
-      expect(said.posts()).toHaveLength(3);
     });
   });
 
@@ -119,7 +118,7 @@ describe.each(PLATFORMS)("on %s", (platform) => {
       deck.stage.again(said);
       await deck.mention("list the files again", { channel: "C10" }).then((other) => other.shows(/^Done/));
       expect((await said.entries()).filter((e) => e.type === "message")).toHaveLength(1);
-      expect(said.posts()).toHaveLength(3);
+      expect(said.lines().join("\n").split("| $ ls\n")).toHaveLength(2);
     });
 
     test("two calls in one step are both run, in order, each answered under its id", async () => {

@@ -19,6 +19,14 @@ async function isAsPromised(deck: Corridor, said: Said, sent: string): Promise<v
   expect(breaks(await settled(() => audit(deck, said, [sent]), 40_000))).toEqual([]);
 }
 
+/** Each command and the answer are shown once; what comes at once may share a post. */
+function isShownOnce(said: Said, word: string): void {
+  const thread = said.posts().map(({ text }) => text);
+  for (const words of [`$ echo ${word} first`, `$ rm -f old; echo ${word}-asked`, `$ echo ${word} last`, `${word} is answered`]) {
+    expect([words, thread.join("\n").split(words).length - 1]).toEqual([words, 1]);
+  }
+}
+
 /** What the platform puts off, refuses or leaves unanswered. */
 describe.concurrent.each(PLATFORMS)("on %s", (platform) => {
   describe("one trouble at a time", { concurrent: false }, () => {
@@ -62,14 +70,14 @@ function troubles(platform: Platform): void {
     await said.shows(/\[ Approve \]/);
     deck.stage.trouble({ with: "post", how: "refused", times });
     await said.press("approve");
-    await said.shows(new RegExp(`^${word} is answered$`));
+    await said.shows(/^Done · /);
     return said;
   }
 
   test("a post that is refused once is there in bare words", async () => {
     const said = await refusedAfterPress("plain", "C4", 1);
     await said.shows(/^\$ rm -f old; echo plain-asked >> fx\.txt\n\(no output\) · exit 0/);
-    expect(said.posts()).toHaveLength(6);
+    isShownOnce(said, "plain");
   });
 
   test("a post whose words are refused too is there as a file, and says so", async () => {
@@ -77,14 +85,14 @@ function troubles(platform: Platform): void {
     await said.shows(/This could only be shown as a file\./);
     const [file] = said.posts().flatMap((post) => post.files);
     expect(deck.stage.file(file?.id ?? "")?.toString()).toMatch(/^\$ rm -f old; echo file-asked >> fx\.txt\n\(no output\) · exit 0/);
-    expect(said.posts()).toHaveLength(6);
+    expect(said.posts().filter(({ files }) => files.length > 0)).toHaveLength(1);
   });
 
   test("a post that is refused in every form leaves a line with the platform's code, and the next ones follow", async () => {
     deck.stage.trouble({ with: "file", how: "refused" });
     const said = await refusedAfterPress("hopeless", "C6", 2);
     await said.shows(/^Something could not be shown here \((invalid_blocks|50035)\)\./);
-    await said.shows(/\| \$ echo hopeless last\n/);
+    await deck.say("do early", { channel: "C6", thread: said.root }).then(() => said.shows(/\| \$ echo early first\n/));
   });
 
   test.each(["post", "edit"] as const)(
@@ -97,7 +105,7 @@ function troubles(platform: Platform): void {
       deck.stage.trouble({ with: act, how: "lost", times: 2 });
       await said.press("approve");
       await isAsPromised(deck, said, `do ${word}`);
-      expect(said.posts()).toHaveLength(6);
+      isShownOnce(said, word);
     },
     60_000,
   );
@@ -112,6 +120,6 @@ function troubles(platform: Platform): void {
     await said.shows(/^always is answered$/);
     await deck.stage.waitFor(() => /echo always-asked[^]*Approved by Ann/.test(said.text(card)));
     expect(said.text(card)).not.toContain("[ Approve ]");
-    expect(said.posts()).toHaveLength(6);
+    isShownOnce(said, "always");
   });
 }

@@ -87,7 +87,7 @@ export interface Said {
   all(): Shown[];
   /** How a post reads now. */
   text(post: { ts: string }): string;
-  /** Waits until a post of the bot reads like this; gives the post. */
+  /** Waits until a post of the bot reads like this (`^` and `$` are the ends of a line); gives the post. */
   shows(pattern: RegExp, ms?: number): Promise<Shown>;
   /** Waits for a card that still has buttons, and presses the newest. */
   press(action: "approve" | "deny", user?: string): Promise<void>;
@@ -205,7 +205,11 @@ function said(stage: Stage, log: Log, channel: string, ts: string, root: string)
   const conversation = stage.conversation(channel, root);
   const posts = (): Shown[] => stage.thread(channel, root, "bot");
   const all = (): Shown[] => stage.thread(channel, root, "all");
-  const shows = (pattern: RegExp, ms = 45_000): Promise<Shown> => stage.waitFor(() => posts().find((m) => pattern.test(m.text)), ms);
+  const shows = (pattern: RegExp, ms = 45_000): Promise<Shown> => {
+    // Where much comes at once, a post begins with what stands before it.
+    const inLines = new RegExp(pattern, `${pattern.flags.replace("m", "")}m`);
+    return stage.waitFor(() => posts().find((m) => inLines.test(m.text)), ms);
+  };
   return {
     ts,
     channel,

@@ -58,7 +58,9 @@ export class PaperChat implements Chat {
     const own = lane === "status" && this.statusBurst !== null ? "status" : "edit";
     const kind = act === "edit" ? own : "send";
     const burst = { send: null, edit: this.editBurst, status: this.statusBurst }[kind] ?? this.burst;
-    return [{ name: `paper:${kind}`, burst, perSecond: 1, keep: this.keeps ? LIMITS.laneKeep[lane] : 0 }];
+    // As Slack's: a new status is as urgent as an answer.
+    const keep = LIMITS.laneKeep[act === "send" && lane === "status" ? "answer" : lane];
+    return [{ name: `paper:${kind}`, burst, perSecond: 1, keep: this.keeps ? keep : 0 }];
   }
 
   async send(_thread: string, chunk: Chunk, nonce: string, file?: Uint8Array): Promise<string> {

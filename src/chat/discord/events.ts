@@ -1,50 +1,51 @@
-import { z } from "zod";
+import { type Fitted, flag, list, maybe, number, object, oneOf, text } from "../../core/shape.ts";
 
 /** What is read of Discord's objects; the rest is left out. The same for live events and for the history. */
 
-const Id = z.string().regex(/^\d+$/);
-const Words = z.string().nullish();
-const Flag = z.boolean().nullish();
+const Id = text(/^\d+$/);
+const Words = maybe(text());
+const Flag = maybe(flag);
 
-export const User = z.object({ id: Id, username: Words, global_name: Words, bot: Flag, system: Flag });
-export const Member = z.object({ nick: Words, roles: z.array(Id), pending: Flag, flags: z.number().nullish() });
+export const User = object({ id: Id, username: Words, global_name: Words, bot: Flag, system: Flag });
+const MEMBER = { nick: Words, roles: list(Id), pending: Flag, flags: maybe(number) };
+export const Member = object(MEMBER);
 
-const Attachment = z.object({ filename: z.string(), content_type: Words, size: z.number(), url: z.string() });
-const Snapshot = z.object({ message: z.object({ content: z.string(), attachments: z.array(Attachment).nullish() }) });
+const Attachment = object({ filename: text(), content_type: Words, size: number, url: text() });
+const Snapshot = object({ message: object({ content: text(), attachments: maybe(list(Attachment)) }) });
 
-export const Message = z.object({
+export const Message = object({
   id: Id,
   channel_id: Id,
-  guild_id: Id.nullish(),
-  type: z.number(),
+  guild_id: maybe(Id),
+  type: number,
   author: User,
-  member: Member.nullish(),
-  webhook_id: Id.nullish(),
-  content: z.string(),
-  mentions: z.array(User),
-  attachments: z.array(Attachment).nullish(),
+  member: maybe(Member),
+  webhook_id: maybe(Id),
+  content: text(),
+  mentions: list(User),
+  attachments: maybe(list(Attachment)),
   /** What a forwarded message holds. */
-  message_snapshots: z.array(Snapshot).nullish(),
-  edited_timestamp: z.string().nullish(),
+  message_snapshots: maybe(list(Snapshot)),
+  edited_timestamp: maybe(text()),
 });
 
-export const Removal = z.object({ id: Id, channel_id: Id, guild_id: Id.nullish() });
-export const Removals = z.object({ ids: z.array(Id), channel_id: Id, guild_id: Id.nullish() });
+export const Removal = object({ id: Id, channel_id: Id, guild_id: maybe(Id) });
+export const Removals = object({ ids: list(Id), channel_id: Id, guild_id: maybe(Id) });
 
-export const Press = z.object({
+export const Press = object({
   id: Id,
-  token: z.string(),
+  token: text(),
   application_id: Id,
-  type: z.literal(3),
+  type: oneOf(3),
   channel_id: Id,
-  channel: z.object({ parent_id: Id.nullish() }).nullish(),
-  guild_id: Id.nullish(),
-  member: Member.extend({ user: User }).nullish(),
-  user: User.nullish(),
-  data: z.object({ custom_id: z.string() }),
+  channel: maybe(object({ parent_id: maybe(Id) })),
+  guild_id: maybe(Id),
+  member: maybe(object({ ...MEMBER, user: User })),
+  user: maybe(User),
+  data: object({ custom_id: text() }),
 });
 
-export type User = z.infer<typeof User>;
-export type Member = z.infer<typeof Member>;
-export type Message = z.infer<typeof Message>;
-export type Press = z.infer<typeof Press>;
+export type User = Fitted<typeof User>;
+export type Member = Fitted<typeof Member>;
+export type Message = Fitted<typeof Message>;
+export type Press = Fitted<typeof Press>;

@@ -189,8 +189,10 @@ export async function say({ api, trace }: Pick<Out, "api" | "trace">, channel: s
 }
 
 /** Discord counts sends and edits of one channel together; files are nothing else. */
-export function buckets(thread: string, _act: ChatAct, lane: Lane): Bucket[] {
+export function buckets(thread: string, act: ChatAct, wanted: Lane): Bucket[] {
   const { channel } = parseDiscordThread(thread);
+  // A new status is no edit that could wait.
+  const lane = act === "send" && wanted === "status" ? "output" : wanted;
   const keep = LIMITS.laneKeep[lane];
   const posts = { name: `discord:post:${channel}`, burst: LIMITS.discordPostBurst, perSecond: LIMITS.discordPostPerSecond, keep };
   const all = { name: "discord:all", burst: LIMITS.discordAllBurst, perSecond: LIMITS.discordAllPerSecond, keep };

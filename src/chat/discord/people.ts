@@ -2,6 +2,7 @@ import { GuildMemberFlags, RESTJSONErrorCodes, Routes } from "discord.js";
 import type { Person } from "../../core/entry.ts";
 import { remember } from "../../core/remember.ts";
 import type { Clock } from "../../core/ports.ts";
+import { MISFIT } from "../../core/shape.ts";
 import type { Api } from "./api.ts";
 import { Member, type User } from "./events.ts";
 import { codeOf } from "./refusals.ts";
@@ -44,7 +45,9 @@ function kindOf(user: User, member: Member | null, isOurs: boolean): Person["kin
 
 async function lookUp(api: Api, route: string): Promise<Member | null> {
   try {
-    return Member.parse(await api.read.get(route as `/${string}`));
+    const member = Member(await api.read.get(route as `/${string}`));
+    if (member === MISFIT) throw new Error("Discord told of a member what is not understood");
+    return member;
   } catch (error) {
     const code = codeOf(error);
     if (code === RESTJSONErrorCodes.UnknownMember || code === RESTJSONErrorCodes.UnknownUser) return null;

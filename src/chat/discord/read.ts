@@ -1,7 +1,7 @@
 import { MessageType } from "discord.js";
-import type { z } from "zod";
 import type { MessageFile, Person } from "../../core/entry.ts";
 import { CHOICES, discordThread, type Inbound, PRESS_ACTIONS, type Thread } from "../../core/inbound.ts";
+import { MISFIT, type Shape } from "../../core/shape.ts";
 import { type Member, Message, Press, Removal, Removals, type User } from "./events.ts";
 import type { Place } from "./places.ts";
 import { timeOf } from "./snowflake.ts";
@@ -82,9 +82,9 @@ export function readEdit(raw: unknown, self: Self): Heard | Ignored {
 
 /** Reads MESSAGE_DELETE and MESSAGE_DELETE_BULK; Discord does not say whose message it was. Pure. */
 export function readRemovals(raw: unknown): (Heard | Ignored)[] {
-  const bulk = Removals.safeParse(raw);
-  const one = Removal.safeParse(raw);
-  const gone = bulk.success ? bulk.data.ids.map((id) => ({ ...bulk.data, id })) : one.success ? [one.data] : [];
+  const bulk = Removals(raw);
+  const one = Removal(raw);
+  const gone = bulk !== MISFIT ? bulk.ids.map((id) => ({ ...bulk, id })) : one !== MISFIT ? [one] : [];
   return gone.map((message) => {
     const id = messageId(message);
     return {
@@ -194,9 +194,9 @@ function nameOf(text: string): string {
   return (line.length > NAME_MAX ? `${line.slice(0, NAME_MAX).toWellFormed().trim()}…` : line) || "Deckhand";
 }
 
-function parse<T>(schema: z.ZodType<T>, raw: unknown): T | Ignored {
-  const parsed = schema.safeParse(raw);
-  return parsed.success ? parsed.data : ignored("not understood");
+function parse<T>(shape: Shape<T>, raw: unknown): T | Ignored {
+  const parsed = shape(raw);
+  return parsed === MISFIT ? ignored("not understood") : parsed;
 }
 
 function ignored(why: string): Ignored {

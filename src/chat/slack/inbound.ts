@@ -1,6 +1,6 @@
-import { z } from "zod";
 import type { MessageFile, Person } from "../../core/entry.ts";
 import { CHOICES, type Inbound, PRESS_ACTIONS, slackThread, type Thread } from "../../core/inbound.ts";
+import { firstOf, type Fitted, list, maybe, MISFIT, number, object, oneOf, text as string } from "../../core/shape.ts";
 import { addressed, decode, mentioned, type Names } from "./text.ts";
 
 /** Who we are in Slack, as auth.test says. */
@@ -29,53 +29,54 @@ export interface Heard {
 
 export type Reading = Heard | { kind: "ignored"; why: string };
 
-const Ts = z.string().regex(/^\d+\.\d+$/);
-const Text = z.string().nullish();
-const Id = z.string().regex(/^[A-Z0-9]+$/);
+const Ts = string(/^\d+\.\d+$/);
+const Text = maybe(string());
+const Id = string(/^[A-Z0-9]+$/);
 
-const Bytes = z.number().nullish();
-const File = z.object({ name: Text, mimetype: Text, size: Bytes, mode: Text, url_private_download: Text, url_private: Text });
+const Bytes = maybe(number);
+const File = object({ name: Text, mimetype: Text, size: Bytes, mode: Text, url_private_download: Text, url_private: Text });
 
 /** Files that people see no more. */
 const GONE = new Set<unknown>(["tombstone", "hidden_by_limit"]);
 
-const Message = z.object({
+const MESSAGE = {
   subtype: Text,
   user: Text,
   bot_id: Text,
   text: Text,
   ts: Ts,
-  thread_ts: Ts.nullish(),
-  files: z.array(File).nullish(),
-  edited: z.object({ ts: z.string() }).nullish(),
-});
+  thread_ts: maybe(Ts),
+  files: maybe(list(File)),
+  edited: maybe(object({ ts: string() })),
+};
+const Message = object(MESSAGE);
 
-const Event = Message.extend({
-  type: z.enum(["app_mention", "message"]),
+const Event = object({
+  ...MESSAGE,
+  type: oneOf("app_mention", "message"),
   channel: Id,
-  message: Message.nullish(),
-  previous_message: Message.nullish(),
+  message: maybe(Message),
+  previous_message: maybe(Message),
 });
 
-const Actions = z.object({
-  type: z.literal("block_actions"),
-  user: z.object({ id: Id }),
-  container: z.object({ channel_id: Id, message_ts: Ts, thread_ts: Ts.nullish() }),
-  message: z.object({ thread_ts: Ts.nullish() }).nullish(),
-  actions: z.tuple([z.object({ action_id: z.string(), value: Text, action_ts: z.string() })], z.unknown()),
+const Actions = object({
+  type: oneOf("block_actions"),
+  user: object({ id: Id }),
+  container: object({ channel_id: Id, message_ts: Ts, thread_ts: maybe(Ts) }),
+  message: maybe(object({ thread_ts: maybe(Ts) })),
+  actions: firstOf(object({ action_id: string(), value: Text, action_ts: string() })),
 });
 
-type Message = z.infer<typeof Message>;
-type Event = z.infer<typeof Event>;
+type Message = Fitted<typeof Message>;
+type Event = Fitted<typeof Event>;
 
 /** Subtypes that are somebody's words. Uploads are; joins, topics and the rest are not. */
 const WORDS = new Set(["file_share", "thread_broadcast", "me_message"]);
 
 /** Reads an `app_mention` or `message` event, or a message of the history with `type` and `channel` added. Pure. */
 export function readEvent(raw: unknown, self: Self): Reading {
-  const parsed = Event.safeParse(raw);
-  if (!parsed.success) return ignored("not understood");
-  const event = parsed.data;
+  const event = Event(raw);
+  if (event === MISFIT) return ignored("not understood");
   if (event.subtype === "message_changed") return readChange(event, self);
   if (event.subtype === "message_deleted") return readRemoval(event, event.previous_message, self);
   return readWords(event.channel, event, self, event.type === "app_mention");
@@ -83,10 +84,10 @@ export function readEvent(raw: unknown, self: Self): Reading {
 
 /** Reads a `block_actions` payload: a press on one of our buttons. Pure. */
 export function readActions(raw: unknown, self: Self): Reading {
-  const parsed = Actions.safeParse(raw);
-  if (!parsed.success) return ignored("not understood");
-  const { user, container, message, actions } = parsed.data;
-  const [{ action_id: action, value, action_ts }] = actions;
+  const parsed = Actions(raw);
+  if (parsed === MISFIT) return ignored("not understood");
+  const { user, container, message, actions } = parsed;
+  const { action_id: action, value, action_ts } = actions;
   const threadTs = container.thread_ts ?? message?.thread_ts ?? undefined;
   const thread = slackThread(self.team, container.channel_id, threadTs ?? container.message_ts);
   const place: Place = { channel: container.channel_id, user: user.id, ...(threadTs && { thread: threadTs }) };
@@ -111,7 +112,7 @@ export function messageId(self: Self, channel: string, ts: string): string {
   return `slack:${self.team}:${channel}:${ts}`;
 }
 
-function readWords(channel: string, message: Message, self: Self, surelyMentioned: boolean): Reading {
+function readWords(channel: string, message: Message, self: Self, surelyMentioned: boolean, isEdit = false): Reading {
   const user = authorOf(message, self);
   if (!user) return ignored("not a person's words");
   const text = message.text ?? "";
@@ -125,7 +126,7 @@ function readWords(channel: string, message: Message, self: Self, surelyMentione
   const make = (by: Person, names: Names): Inbound => {
     const arrival = { event: messageId(self, channel, ts), thread: threadOf(self, channel, message), by };
     const words = { text: said(text, self, names), ...(files.length > 0 && { files }) };
-    if (mention) return { ...arrival, kind: "mention", ...words };
+    if (mention) return { ...arrival, kind: "mention", ...words, ...(!inThread && !isEdit && { begins: true }) };
     return { ...arrival, kind: "reply", ...words, elsewhere: first !== null && first !== self.user };
   };
   return { ...heardAt(channel, message, user), named: named(text, self), inbound: make };
@@ -141,7 +142,7 @@ function readChange(event: Event, self: Self): Reading {
   if (was && text === (was.text ?? "")) return ignored("same text");
   // A root without a mention was nothing to us; when the edit puts the mention in, the message begins to count.
   const mentionAdded = was && mentioned(text).includes(self.user) && !mentioned(was.text ?? "").includes(self.user);
-  if (mentionAdded && !isReply(now)) return readWords(channel, now, self, true);
+  if (mentionAdded && !isReply(now)) return readWords(channel, now, self, true, true);
   const message = messageId(self, channel, now.ts);
   const at = now.edited?.ts ?? event.ts;
   const thread = threadOf(self, channel, now);

@@ -151,7 +151,8 @@ export async function whisper(clients: Clients, place: Place, text: string): Pro
 /** Slack counts posts by channel, edits and files by workspace; a 429 closes the method that met it. */
 export function buckets(thread: string, act: ChatAct, lane: Lane): Bucket[] {
   const { team, channel } = parseSlackThread(thread);
-  const keep = LIMITS.laneKeep[lane];
+  // That somebody was heard is as urgent as an answer; what is told there later is not.
+  const keep = LIMITS.laneKeep[act === "send" && lane === "status" ? "answer" : lane];
   if (act === "edit") return [{ name: `slack:edit:${team}`, burst: LIMITS.slackEditBurst, perSecond: LIMITS.slackEditPerSecond, keep }];
   const posts = { name: `slack:post:${channel}`, burst: LIMITS.slackPostBurst, perSecond: LIMITS.slackPostPerSecond, keep };
   if (act === "send") return [posts];

@@ -12,18 +12,20 @@ export interface Fault extends Misfortune {
   body?: unknown;
 }
 
-export function hits(pattern: string, route: string): boolean {
-  if (pattern === "*") return true;
+/** Whether a route is one of a pattern's. */
+export function routesOf(pattern: string): (route: string) => boolean {
+  if (pattern === "*") return () => true;
   const source = pattern
     .split(/(\*\*|\*)/)
     .map((part) => (part === "**" ? ".*" : part === "*" ? "[^/]+" : part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")))
     .join("");
-  return new RegExp(`^${source}$`).test(route);
+  const form = new RegExp(`^${source}$`);
+  return (route) => form.test(route);
 }
 
 export function discordFaults(): Faults<Fault> {
   return new Faults<Fault>(
-    (fault, route) => hits(fault.route, route),
+    (fault, route) => routesOf(fault.route)(route),
     ({ status, body }) => {
       if (status === undefined) return undefined;
       if (typeof body === "string") return { status, type: "text/plain", body };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Faults } from "../faults.ts";
 import { appRoutes } from "./app-routes.ts";
 import { channelRoutes } from "./channel-routes.ts";
-import type { Fault } from "./faults.ts";
+import { type Fault, routesOf } from "./faults.ts";
 import { interactionRoutes } from "./interact-routes.ts";
 import { limited, limitHeaders, RULES } from "./limits.ts";
 import { messageRoutes } from "./message-routes.ts";
@@ -45,6 +45,7 @@ function find(method: string, path: string): Found | undefined {
 /** `/api/v10/…`: token, limits and faults around the routes. */
 export class Rest {
   readonly calls: ApiCall[] = [];
+  readonly #byRoute = new Map<string, { upTo: number; is: (route: string) => boolean; calls: ApiCall[] }>();
   /** 401, 403 and 429 answers; Discord bans an address at 10,000 in 10 minutes. */
   invalid = 0;
   readonly #context: Context;
@@ -53,6 +54,15 @@ export class Rest {
   constructor(context: Context, faults: Faults<Fault>) {
     this.#context = context;
     this.#faults = faults;
+  }
+
+  /** Those of a route. Tests ask for them after each change, so each call is looked at once. */
+  callsOf(pattern: string): ApiCall[] {
+    const known = this.#byRoute.get(pattern) ?? { upTo: 0, is: routesOf(pattern), calls: [] };
+    this.#byRoute.set(pattern, known);
+    for (const call of this.calls.slice(known.upTo)) if (known.is(call.route)) known.calls.push(call);
+    known.upTo = this.calls.length;
+    return [...known.calls];
   }
 
   async handle(path: string, query: URLSearchParams, request: IncomingMessage, bytes: Buffer, response: ServerResponse): Promise<void> {

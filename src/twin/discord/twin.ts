@@ -6,7 +6,7 @@ import { handleControl } from "../control.ts";
 import type { Faults } from "../faults.ts";
 import { controlActs } from "./control.ts";
 import type { Fault } from "./faults.ts";
-import { discordFaults, hits } from "./faults.ts";
+import { discordFaults } from "./faults.ts";
 import { Gateway } from "./gateway.ts";
 import { Interactions } from "./interact.ts";
 import { Limits } from "./limits.ts";
@@ -182,7 +182,7 @@ function looking(world: World, gateway: Gateway, rest: Rest) {
     file: (id) => world.files.get(id),
     sockets: () => gateway.connected(),
     sessions: () => gateway.sessions(),
-    calls: (pattern) => rest.calls.filter((call) => pattern === undefined || hits(pattern, call.route)),
+    calls: (pattern = "*") => rest.callsOf(pattern),
     invalidRequests: () => rest.invalid,
     events: () => gateway.deliveries.map((delivery) => ({ ...delivery })),
   } satisfies Partial<DiscordTwin>;

@@ -19,9 +19,12 @@ describe("Discord's limit on a channel", () => {
   it("is never run into: what is too much waits, and is told so without a call", async () => {
     room = await openRoom();
     const { id, key } = await openThread(room);
+    const ref = await room.chat.send(key, say("0"), "n0");
     const outcomes: string[] = [];
-    for (let n = 0; n < 7; n++) outcomes.push(await outcome(room.chat.send(key, say(`${n}`), `n${n}`)));
-    expect(outcomes).toEqual([...Array.from({ length: 5 }, () => "sent"), "later ratelimited", "later ratelimited"]);
+    for (let n = 1; n < 6; n++) outcomes.push(await outcome(room.chat.send(key, say(`${n}`), `n${n}`)));
+    // The first edit of all.
+    outcomes.push(await outcome(room.chat.edit(key, ref, say("edited"))));
+    expect(outcomes).toEqual([...Array.from({ length: 4 }, () => "sent"), "later ratelimited", "later ratelimited"]);
     expect(room.twin.calls(`POST /channels/${id}/messages`)).toHaveLength(5);
     expect(room.twin.invalidRequests()).toBe(0);
   });
@@ -75,7 +78,8 @@ describe("Discord's limit on a channel", () => {
       ["post", "quiet", "all"],
     ]);
     const lanes: Lane[] = ["approval", "answer", "output", "status"];
-    expect(lanes.map((lane) => budgets(lane)[0]?.keep)).toEqual([0, 1, 2, 3]);
+    expect(lanes.map((lane) => budgets(lane, "edit")[0]?.keep)).toEqual([0, 1, 2, 3]);
+    expect(budgets("status")).toEqual(budgets("output"));
     expect(room.chat.buckets(keyOf(room, "2"), "send", "approval")[0]).not.toEqual(budgets("approval")[0]);
   });
 });

@@ -33,6 +33,7 @@ describe("reading a message", () => {
       thread: { platform: "slack", key: "slack:T1:C1:10.000100", channel: "slack:C1" },
       by: ada,
       text: "list the files for @Bob",
+      begins: true,
     };
     expect(read({ text })).toEqual(mention);
     expect(read({ text, type: "app_mention" })).toEqual(mention);

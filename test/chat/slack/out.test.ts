@@ -196,6 +196,8 @@ describe("budgets", () => {
       ["slack:file:T1", "slack:post:C1"],
     ]);
     const lanes: Lane[] = ["approval", "answer", "output", "status"];
-    expect(lanes.map((lane) => room.chat.buckets(thread, "send", lane)[0]?.keep)).toEqual([0, 1, 2, 3]);
+    expect(lanes.map((lane) => room.chat.buckets(thread, "edit", lane)[0]?.keep)).toEqual([0, 1, 2, 3]);
+    // That somebody was heard is as urgent as an answer.
+    expect(room.chat.buckets(thread, "send", "status")).toEqual(room.chat.buckets(thread, "send", "answer"));
   });
 });

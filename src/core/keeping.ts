@@ -1,0 +1,75 @@
+import { LIMITS } from "../limits.ts";
+import { type Checkpoint, checkpoint, isArmedFor } from "./checkpoint.ts";
+import type { Entry } from "./entry.ts";
+import { messageOf } from "./errors.ts";
+import type { ArrivalRecord, Ingested, Log } from "./log.ts";
+import type { Clock, Queue, Trace } from "./ports.ts";
+
+/** Rings for a thread's posts, and for a worker where a workspace is named. Nobody waits for it. */
+type Ring = (conversation: string, workspace: string | null) => void;
+
+export interface KeepDeps {
+  log: Log;
+  queue: Pick<Queue, "wake" | "wakePosts">;
+  /**
+   * Rings while an act of the log is on its way, where who answers cannot be there before it. `coming`: what the log of a new
+   * conversation will be. Absent: `queue` is rung afterwards.
+   */
+  ringEarly?: (conversation: string, workspace: string | null, coming?: Entry[]) => void;
+  /** Rings after what somebody waits for; `queue` when absent, and then it is waited for. */
+  ringSoon?: Ring;
+  clock: Clock;
+  trace: Trace;
+}
+
+/** Keeps the arrival, and rings. A ring that fails is healed by the sweeper: what counts is in the log. */
+export async function keep(record: ArrivalRecord, workspace: string, deps: KeepDeps): Promise<Ingested> {
+  const { conversation, entry, wakes } = record;
+  const kept = await ringing(deps.log.ingest(record), "kept", conversation, wakes ? workspace : null, deps, comingOf(record));
+  deps.trace.info("arrived", { conversation, type: entry.type, kept: kept.kind });
+  return kept;
+}
+
+/** As the log will have it. */
+function comingOf({ begins, opened, entry, at }: ArrivalRecord): Entry[] | undefined {
+  if (!begins || !opened) return undefined;
+  return [opened, entry].map((each, index) => ({ ...each, v: 1, seq: index + 1, at, epoch: 0 }) as Entry);
+}
+
+/** Rings for what an act that has just been asked of the log brings; a ring that was long before it counts for nothing. */
+async function ringing<T>(
+  act: Promise<T>,
+  point: Checkpoint,
+  conversation: string,
+  workspace: string | null,
+  deps: KeepDeps,
+  coming?: Entry[],
+): Promise<T> {
+  const { clock } = deps;
+  // Who is killed there must have rung nobody.
+  const ringEarly = isArmedFor(point) ? undefined : deps.ringEarly;
+  const asked = clock.now();
+  ringEarly?.(conversation, workspace, coming);
+  const done = await act;
+  checkpoint(point);
+  if (!ringEarly || clock.now() - asked > LIMITS.ringLate) await ring(conversation, workspace, deps);
+  return done;
+}
+
+/** For a decision, whose presser waits: it alone is asked of the log, and the rings come when the presser has been told. */
+export async function deciding<T>(act: Promise<T>, conversation: string, workspace: string, deps: KeepDeps): Promise<T> {
+  const done = await act;
+  checkpoint("decided");
+  if (deps.ringSoon) deps.ringSoon(conversation, workspace);
+  else await ring(conversation, workspace, deps);
+  return done;
+}
+
+async function ring(conversation: string, workspace: string | null, { queue, trace }: KeepDeps): Promise<void> {
+  try {
+    // Both at once: whoever waits for the thread does not wait for the worker's bell.
+    await Promise.all([workspace === null ? null : queue.wake(conversation, workspace), queue.wakePosts(conversation)]);
+  } catch (thrown) {
+    trace.warn("ring-failed", { conversation, error: messageOf(thrown) });
+  }
+}
