@@ -64,12 +64,13 @@ export const LIMITS = {
   /** How long what stands around a command may take to be set up (milliseconds are usual); it holds the workspace meanwhile. */
   commandSetUp: 30 * second,
 
-  /** Sandboxes that one runner sets up ahead (each holds two processes and about 0.3 MB), and how long one waits for its command: a model
-   * goes on within seconds, and whoever waits for a person holds none. */
+  /** Sandboxes that one runner sets up ahead (each holds two processes and about 0.3 MB), how long one waits for its command (a model
+   * goes on within seconds, and whoever waits for a person holds none), and after how long it makes room for another when all are taken. */
   spareSandboxes: 16,
-  /** One that has waited for so long makes room for another's. */
-  spareSettled: 5 * second,
   spareTime: 1 * minute,
+  spareSettled: 5 * second,
+  /** One that does not stand by then is not waited for: its command starts anew. */
+  spareStands: 1 * second,
 
   /** Walls of one command: processes, open files, bytes of one file, bytes of memory of one process, seconds of CPU, bytes of shared memory. */
   commandProcesses: 256,
@@ -153,12 +154,12 @@ export const LIMITS = {
   /** How long a rule holds that was stored by "always", and the characters of its words: a card shows them all. */
   ruleTime: 30 * 24 * hour,
   ruleWords: 300,
-  /** Commands of a workspace that are kept to tell what a rule would have let through, for how long, and how many a card names; what
-   * is judged within noteAfter is noted together. */
+  /** Commands of a workspace that are kept to tell what a rule would have let through, for how long, and how many a card names. */
   recentCommands: 100,
-  noteAfter: 100,
   recentTime: 30 * 24 * hour,
   cardThrough: 5,
+  /** What is judged within this time is noted together. */
+  noteAfter: 100,
 
   /** Files that come with one message, bytes of a text and of a picture, and of all pictures of a thread: the model gets them with
    * each request. How long their bytes are kept, and how long one may take to be fetched. */

@@ -7,6 +7,7 @@ import { DeckhandError, messageOf } from "../core/errors.ts";
 import type { Hands } from "../core/hands.ts";
 import { answerAfter, answerEar, liveEar } from "../core/live.ts";
 import type { Live, Log } from "../core/log.ts";
+import { notedTogether } from "../core/noting.ts";
 import type { Learned, Tool, Trace } from "../core/ports.ts";
 import { PROMPTS, type Prompts } from "../core/prompt.ts";
 import { redactor } from "../core/redactor.ts";
@@ -74,6 +75,7 @@ export async function buildHands(parts: HandParts): Promise<Hands> {
   const { openaiModel } = await import("../model/openai.ts");
   return {
     ...rest,
+    log: { ...parts.log, rules: notedTogether(parts.log.rules, systemClock) },
     ...openModels(config, (options) => openaiModel({ ...options, trace: parts.trace, ...(learned ? { learned } : {}) })),
     prompts: readPrompts(),
     tools: await loadTools(),

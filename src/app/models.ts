@@ -8,7 +8,7 @@ import type { OpenaiOptions } from "../model/openai.ts";
 type Options = Pick<OpenaiOptions, "model" | "baseUrl" | "apiKey" | "api" | "window">;
 
 /** Every model that the configuration names; each is opened when it is asked for the first time. */
-export function openModels(config: Config, open: (options: Options) => Model): Pick<Hands, "model" | "modelFor" | "spare"> {
+export function openModels(config: Config, open: (options: Options) => Model): Pick<Hands, "model" | "modelFor" | "fallback"> {
   const { all, workspaces, channels, fallback } = config.models;
   const opened = new Map<string, Model>();
 
@@ -24,7 +24,7 @@ export function openModels(config: Config, open: (options: Options) => Model): P
   function modelFor({ model, opened: place }: State): Model {
     return named(model ?? channels[place?.channel ?? ""] ?? workspaces[place?.workspace ?? ""] ?? own);
   }
-  return { model: named(own), modelFor, spare: fallback === null ? null : named(fallback) };
+  return { model: named(own), modelFor, fallback: fallback === null ? null : named(fallback) };
 }
 
 /** With what a model is opened. A service of its own never gets the key of the other. */

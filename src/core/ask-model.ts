@@ -5,7 +5,7 @@ import type { Hands } from "./hands.ts";
 import { showPictures } from "./inbox.ts";
 import type { Message, ModelAnswer } from "./ports.ts";
 import { withoutRefused } from "./refused.ts";
-import { answered, SPARE } from "./retrying.ts";
+import { answered, FALLBACK } from "./retrying.ts";
 import type { Session } from "./session.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -61,7 +61,7 @@ async function unanswered(thrown: unknown, failing: Failing): Promise<NewEntry[]
   const error = asDeckhandError(thrown);
   hands.trace.warn("model-failed", { conversation: session.conversation, code: error.code, error: error.what });
   try {
-    const room = error.code === "MODEL_OVERFLOW" ? await afterOverflow(session, hands, signal, error.cause === SPARE) : [];
+    const room = error.code === "MODEL_OVERFLOW" ? await afterOverflow(session, hands, signal, error.cause === FALLBACK) : [];
     if (room.length > 0) return room;
   } catch (other) {
     // That the summary could not be made is the newer word.

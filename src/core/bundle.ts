@@ -18,23 +18,26 @@ export interface Bundle {
 type Layout = (post: Post) => Chunk[];
 type Sent = Record<string, SentPost>;
 
-/** How much is shown of each of the outputs that share a message, from the most to the least; `tight`: all in one box. */
+/**
+ * How much is shown of each of the outputs that share a message, from the most to the least; `tight`: all in one box. PostState
+ * keeps their numbers: with other forms a card that waits is rendered with another one, and no more.
+ */
 const FORMS = LIMITS.folded.flatMap((each) => [
   ...(each >= LIMITS.foldedFair ? [{ each, tight: false }] : []),
   ...(each <= LIMITS.foldedFair ? [{ each, tight: true }] : []),
 ]);
 const LAST = FORMS.length - 1;
 
-/** What was begun stays as it was, whatever has come since. */
-export function begunBundle(due: Due[], sent: Sent, layout: Layout): Bundle | null {
+/** What was begun stays as it was, whatever has come since. `all`: with what has its place already, which it may carry. */
+export function begunBundle(due: Due[], all: Due[], sent: Sent, layout: Layout): Bundle | null {
   const [first] = due;
   if (!first) return null;
   const end = due.findIndex(({ seq }) => sent[`fold:${first.seq}-${seq}`]);
   if (end !== -1) return folded(due.slice(0, end + 1), layout);
   const at = due.findIndex(({ post }) => sent[post.key]?.before?.from === first.seq);
   const carrier = due[at];
-  if (carrier) return { post: carrying(carrier.post, due.slice(0, at), sent, layout), count: at + 1, seq: carrier.seq };
-  return sent[first.post.key] ? alone(first) : null;
+  if (carrier) return { post: carrying(carrier.post, all, sent, layout), count: at + 1, seq: carrier.seq };
+  return sent[first.post.key] ? { ...alone(first), post: carrying(first.post, all, sent, layout) } : null;
 }
 
 /**
@@ -55,23 +58,28 @@ export function nextBundle(due: Due[], layout: Layout): Bundle {
   return run.length === 1 ? alone(first) : folded(run, layout);
 }
 
-/** A post with what it carries, as far as it carries something; `due`: what became due from there on. */
+/** A post with what it carries, as far as it carries something; `due`: what became due from there on, the post among it. */
 export function carrying(post: Post, due: Due[], sent: Sent, layout: Layout): Post {
   const record = sent[post.key];
   if (!record?.before) return post;
   const { from, form } = record.before;
-  const run = due.slice(0, due.findIndex((each) => each.post.key === post.key) >>> 0).filter(({ seq }) => seq >= from);
+  const end = due.findIndex((each) => each.post.key === post.key);
+  const run = due.slice(0, end).filter(({ seq }) => seq >= from);
   // Should it have grown, it goes on in the messages that it has.
   const most = Math.max(layout(post).length, record.refs.length);
   const fits = FORMS.map((_, index) => index).find((index) => index >= form && layout(withBefore(post, run, index)).length <= most);
   return withBefore(post, run, fits ?? LAST);
 }
 
-/** The words of a post in so many characters: what it carries is cut first. */
+/**
+ * Words of a post in so many characters. Those that it carries are marked, without boxes around them they could pass for its own, and
+ * cut first.
+ */
 export function shortWords(text: string, { blocks, carries = 0 }: Post, max: number): string {
-  if (carries === 0 || text.length <= max) return headAndTail(text, max);
+  if (carries === 0 || blocks.length === 0) return headAndTail(text, max);
   const own = wordsOf(blocks.slice(carries));
-  return `${headAndTail(wordsOf(blocks.slice(0, carries)), Math.max(max / 4, max - own.length))}\n${headAndTail(own, max)}`;
+  const carried = headAndTail(wordsOf(blocks.slice(0, carries)), Math.max(max / 4, max - own.length)).replace(/^/gm, "> ");
+  return `${carried}\n${headAndTail(own, max)}`;
 }
 
 function wordsOf(blocks: Block[]): string {
@@ -91,6 +99,7 @@ function folded(run: Due[], layout: Layout): Bundle {
 
 /** The form in which these take no message more than the post does; -1: there is none in which enough of them is seen. */
 function formBefore(post: Post, run: Due[], layout: Layout): number {
+  // An interrupted run keeps a post of its own.
   const isCarrier = (post.lane === "approval" || post.lane === "answer") && !post.key.startsWith("run:");
   if (!isCarrier) return -1;
   const messages = layout(post).length;
@@ -105,9 +114,14 @@ function formBefore(post: Post, run: Due[], layout: Layout): number {
 
 function withBefore(post: Post, run: Due[], form: number): Post {
   const blocks = blocksOf(run, form);
-  // Words of the model must not pass for ours in a message that is pressed.
-  const before = post.lane === "approval" ? blocks.map((block) => (block.kind === "markdown" ? quoted(block.text) : block)) : blocks;
+  const before = post.lane === "approval" ? blocks.map(besideCard) : blocks;
   return { ...post, blocks: [...before, ...post.blocks], carries: before.length };
+}
+
+/** Words of the model, and what it made our notes repeat, must not pass for lines of ours in a message that is pressed. */
+function besideCard(block: Block): Block {
+  if (block.kind === "markdown") return quoted(block.text);
+  return block.kind === "note" ? { ...block, text: block.text.replaceAll("\n", " ") } : block;
 }
 
 function isFoldable({ lane, file, blocks }: Post): boolean {

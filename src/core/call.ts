@@ -10,8 +10,7 @@ import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type Ruling } f
 import { offerAlways } from "./offer.ts";
 import { type Refusal, refusedUnjudged } from "./next.ts";
 import type { Redact } from "./redactor.ts";
-import { recentlyJudged } from "./noting.ts";
-import type { Session } from "./session.ts";
+import { patiently, type Session } from "./session.ts";
 import { visible } from "./visible.ts";
 
 /** Each call gets the gate's word, or an answer that says why it cannot be understood. */
@@ -97,7 +96,7 @@ export async function askPerson(call: CallState, session: Session, hands: Hands,
     await hands.log.putBlob(`cmd:${approval}`, bytes, hands.approvalMs + LIMITS.outputFileTtl);
   }
   const { workspace, grants } = bound;
-  const recent = await recentlyJudged(workspace, hands, signal);
+  const recent = await patiently(() => hands.log.rules.recent(workspace), hands.clock, signal);
   const always = offerAlways(found, { workspace, place, grants, recent }, hands);
   const asked: NewEntry<"approval-asked"> = {
     type: "approval-asked",

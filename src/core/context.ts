@@ -41,18 +41,18 @@ export async function beforeRequest(session: Session, hands: Hands, signal: Abor
 }
 
 /**
- * What makes room when an endpoint says that a request is too long; nothing when it says so a second time in a row. `spare`: the
- * spare model's, which may read less.
+ * What makes room when an endpoint says that a request is too long; nothing when it says so a second time in a row. `isFallback`: the
+ * fallback model's, which may read less.
  */
-export async function afterOverflow(session: Session, hands: Hands, signal: AbortSignal, spare: boolean): Promise<NewEntry[]> {
+export async function afterOverflow(session: Session, hands: Hands, signal: AbortSignal, isFallback: boolean): Promise<NewEntry[]> {
   if (madeRoom(session).some(({ overflow }) => overflow)) return [];
-  const window = await windowNow(hands, true, spare);
+  const window = await windowNow(hands, true, isFallback);
   return await room(session, hands, signal, { window, overflowed: true });
 }
 
-/** What may be in a request of now; once the spare model is asked, for as long as the turn lasts, both have to be able to read it. */
-async function windowNow({ model, spare }: Hands, ask: boolean, isSpare: boolean): Promise<number> {
-  const windows = await Promise.all([model, ...(isSpare && spare ? [spare] : [])].map((each) => each.window(ask)));
+/** What may be in a request of now; once the fallback model is asked, for as long as the turn lasts, both have to be able to read it. */
+async function windowNow({ model, fallback }: Hands, ask: boolean, isFallback: boolean): Promise<number> {
+  const windows = await Promise.all([model, ...(isFallback && fallback ? [fallback] : [])].map((each) => each.window(ask)));
   const known = windows.filter((window) => window !== null);
   return known.length > 0 ? Math.min(...known) : WINDOW;
 }

@@ -3,7 +3,7 @@ import { shortWords } from "./bundle.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { messageOf } from "./errors.ts";
 import { type Foretold, nonceOf } from "./foretold.ts";
-import type { Log, Pending, PostState, SentPost } from "./log.ts";
+import type { Log, Pending, PostClaim, PostState, SentPost } from "./log.ts";
 import { backoff } from "./patience.ts";
 import {
   type Bucket,
@@ -60,14 +60,14 @@ export class Delivery {
   private readonly deps: DeliveryDeps;
   private foretold: Foretold | null;
 
-  constructor(wake: Wake, claim: { epoch: number; state: PostState }, chat: Chat, deps: DeliveryDeps, foretold: Foretold | null = null) {
-    this.foretold = foretold;
+  constructor(wake: Wake, claim: PostClaim, chat: Chat, deps: DeliveryDeps, foretold: Foretold | null) {
     this.wake = wake;
     this.thread = wake.conversation;
     this.epoch = claim.epoch;
     this.state = claim.state;
     this.chat = chat;
     this.deps = deps;
+    this.foretold = foretold;
   }
 
   /** Sends a post in this lane; of what is there already it edits what reads otherwise. Twice is the same as once. */
@@ -163,7 +163,7 @@ export class Delivery {
     const tries = (before?.tries ?? 0) + 1;
     this.state.pending = { key: post.key, chunk: index, nonce, at: before?.at ?? now, shows, tries };
     // Both at once: the note is written in vain where the budget is empty, but a send never waits for two answers.
-    const [{ waitMs }, noted] = await (told?.taken ?? Promise.all([this.deps.limiter.take(buckets, now), this.save()]));
+    const [{ waitMs }, noted] = told ? [told, "done"] : await Promise.all([this.deps.limiter.take(buckets, now), this.save()]);
     if (noted === "fenced" || this.wake.signal.aborted) return "fenced";
     if (waitMs > 0) {
       this.notSent(post.key, before);

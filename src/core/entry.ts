@@ -108,7 +108,7 @@ interface Bodies {
     model: string;
     ms: number;
     tries: number;
-    /** The spare model's, and why the first was given up. */
+    /** The fallback model's, and why the first was given up. */
     instead?: string;
     reasoning?: string;
     /** What it cost, in millionths of a US dollar; absent when that is not known. */
@@ -153,7 +153,7 @@ interface Bodies {
   };
   /** With a rule: it was stored by the same press. */
   "approval-decided": { approval: string; call: string; decision: Decision; by?: Person; reason?: string; rule?: StandingRule };
-  /** Durable before the process is spawned. */
+  /** Durable before the command is let go. */
   "run-started": {
     call: string;
     command: string;

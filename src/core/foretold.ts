@@ -7,9 +7,10 @@ import { type Due, render } from "./render.ts";
 
 /** The first send of a new thread, known and noted before anybody has read its log: one wait for the disk less. */
 export interface Foretold {
+  /** It is kept. */
   note: Pending;
-  /** What the budget said, and that the note is kept. */
-  taken: [{ waitMs: number }, "done"];
+  /** What the budget said. */
+  waitMs: number;
 }
 
 /** What is to be kept of a thread with the claim on it, and the budgets of the send. */

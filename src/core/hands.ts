@@ -26,7 +26,7 @@ export interface Hands {
   /** Who is asked: in general, in this conversation, and when that one is not there. */
   model: Model;
   modelFor: (state: State) => Model;
-  spare: Model | null;
+  fallback: Model | null;
   prompts: Prompts;
   tools: Map<string, Tool>;
   sandbox: Sandbox;
@@ -53,6 +53,6 @@ export interface Hands {
   live: (run: Pick<Live, "conversation" | "call">) => LiveEar;
   /** Whoever looks on while the answer to this request is written; must not throw. */
   writing: (request: { conversation: string; read: number }) => AnswerEar;
-  /** Rings for the poster; must not throw. */
+  /** Rings for the poster, at once when it is `urgent`; must not throw. */
   appended: (conversation: string, urgent: boolean) => void;
 }

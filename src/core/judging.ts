@@ -4,7 +4,7 @@ import type { CallState } from "./conversation.ts";
 import { rulesFor } from "./gate/rule.ts";
 import { enough, parseGrant, widens } from "./grants.ts";
 import type { Hands } from "./hands.ts";
-import { noteSoon } from "./noting.ts";
+import { messageOf } from "./errors.ts";
 import type { Act, Judgement, Place, Tool } from "./ports.ts";
 import type { StandingRule } from "./rules.ts";
 import { patiently, type Session } from "./session.ts";
@@ -70,17 +70,20 @@ function withCredentials(grants: string[], credentials: { name: string; host: st
   return [...grants, ...credentials.filter(({ host }) => hosts.includes(host)).map(({ name }) => `credential=${name}`)];
 }
 
-/** To be noted, with the rules of the place that decided. */
+/** Keeps what was judged and counts the rules that decided, behind the turn's back: what is lost of it are figures. */
 export function noteJudged(
   judged: { title: string; cwd: string; rule: string }[],
   place: RuledPlace,
   session: Session,
   hands: Hands,
 ): void {
+  const { workspace } = settingOf(session, hands);
   const names = new Set(place.rules.map(({ name }) => name));
   const commands = judged.map(({ title, cwd }) => ({ command: title, cwd })).filter(({ command }) => command.length <= LONGEST_NOTED);
   const decided = judged.map(({ rule }) => rule).filter((rule) => names.has(rule));
-  noteSoon(settingOf(session, hands).workspace, { commands, decided }, hands);
+  hands.log.rules.note(workspace, commands, decided, hands.clock.now()).catch((thrown: unknown) => {
+    hands.trace.info("not-noted", { conversation: session.conversation, error: messageOf(thrown) });
+  });
 }
 
 /** Longer ones would make looking through all of them slow. */

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { type Checkpoint, checkpoint, isArmedFor } from "./checkpoint.ts";
+import { checkpoint, isArmedFor } from "./checkpoint.ts";
 import type { Entry } from "./entry.ts";
 import { messageOf } from "./errors.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
@@ -22,11 +22,21 @@ export interface KeepDeps {
   trace: Trace;
 }
 
-/** Keeps the arrival, and rings. A ring that fails is healed by the sweeper: what counts is in the log. */
+/** Keeps the arrival, and rings meanwhile. A ring that fails is healed by the sweeper: what counts is in the log. */
 export async function keep(record: ArrivalRecord, workspace: string, deps: KeepDeps): Promise<Ingested> {
   const { conversation, entry, wakes } = record;
-  const kept = await ringing(deps.log.ingest(record), "kept", conversation, wakes ? workspace : null, deps, comingOf(record));
-  deps.trace.info("arrived", { conversation, type: entry.type, kept: kept.kind });
+  const { log, clock, trace } = deps;
+  const woken = wakes ? workspace : null;
+  // Who is killed there must have rung nobody.
+  const ringEarly = isArmedFor("kept") ? undefined : deps.ringEarly;
+  const asked = clock.now();
+  const keeping = log.ingest(record);
+  ringEarly?.(conversation, woken, comingOf(record));
+  const kept = await keeping;
+  checkpoint("kept");
+  // A ring that was long before what it rings for counts for nothing.
+  if (!ringEarly || clock.now() - asked > LIMITS.ringLate) await ring(conversation, woken, deps);
+  trace.info("arrived", { conversation, type: entry.type, kept: kept.kind });
   return kept;
 }
 
@@ -34,26 +44,6 @@ export async function keep(record: ArrivalRecord, workspace: string, deps: KeepD
 function comingOf({ begins, opened, entry, at }: ArrivalRecord): Entry[] | undefined {
   if (!begins || !opened) return undefined;
   return [opened, entry].map((each, index) => ({ ...each, v: 1, seq: index + 1, at, epoch: 0 }) as Entry);
-}
-
-/** Rings for what an act that has just been asked of the log brings; a ring that was long before it counts for nothing. */
-async function ringing<T>(
-  act: Promise<T>,
-  point: Checkpoint,
-  conversation: string,
-  workspace: string | null,
-  deps: KeepDeps,
-  coming?: Entry[],
-): Promise<T> {
-  const { clock } = deps;
-  // Who is killed there must have rung nobody.
-  const ringEarly = isArmedFor(point) ? undefined : deps.ringEarly;
-  const asked = clock.now();
-  ringEarly?.(conversation, workspace, coming);
-  const done = await act;
-  checkpoint(point);
-  if (!ringEarly || clock.now() - asked > LIMITS.ringLate) await ring(conversation, workspace, deps);
-  return done;
 }
 
 /** For a decision, whose presser waits: it alone is asked of the log, and the rings come when the presser has been told. */

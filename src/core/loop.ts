@@ -1,10 +1,10 @@
-import type { CallState } from "./conversation.ts";
+import { type CallState, openRun } from "./conversation.ts";
 import type { Call, NewEntry, Person } from "./entry.ts";
 import { LIMITS } from "../limits.ts";
 import { withinBudget } from "./budget.ts";
 import type { Hands } from "./hands.ts";
 import { askModel } from "./ask-model.ts";
-import { askPerson, judgeCalls, judgedWith, refusal } from "./call.ts";
+import { askPerson, ended, judgeCalls, judgedWith, refusal } from "./call.ts";
 import { DeckhandError, messageOf } from "./errors.ts";
 import { takeFiles } from "./inbox.ts";
 import { callAgain } from "./interrupted.ts";
@@ -35,6 +35,8 @@ export async function loop(session: Session, hands: Hands, ends: Ends): Promise<
       await ahead?.stands;
       const start = ahead?.start();
       await session.append(start ? [...news, start] : news);
+      // Whoever asked has taken their words back meanwhile: the answer counts for nothing, so nothing of it is let go.
+      if (start && openRun(session.state)?.call.id !== start.call) await session.append([takenBack(start.call)]);
     }
   } finally {
     await ahead?.drop();
@@ -134,6 +136,10 @@ function isFor(ahead: Ahead | null, todo: Todo): boolean {
 
 async function goOn(ahead: Ahead, session: Session, hands: Hands, { signal }: Ends): Promise<NewEntry[]> {
   return await untilStopped(session, hands, { signal }, (stopped) => ahead.take(stopped));
+}
+
+function takenBack(call: string): NewEntry {
+  return ended(call, "refused", "Not run: what it was wanted for was taken back.", "cancelled");
 }
 
 function callOf({ call }: CallState): Call {

@@ -1,52 +1,50 @@
 import { LIMITS } from "../limits.ts";
-import { messageOf } from "./errors.ts";
-import type { Hands } from "./hands.ts";
+import type { Clock } from "./ports.ts";
 import type { JudgedCommand, Rules } from "./rules.ts";
-import { patiently } from "./session.ts";
 
 /** What was judged in a workspace and is not noted yet. */
 interface Lot {
-  commands: JudgedCommand[];
+  judged: JudgedCommand[];
   /** Names of rules, as often as they decided. */
   decided: string[];
+  noted: Promise<void>;
+  settle: (noted: Promise<void>) => void;
 }
-
-type Noting = Pick<Hands, "log" | "clock" | "trace">;
-
-const waiting = new WeakMap<Rules, Map<string, Lot>>();
 
 /**
- * Keeps what was judged and counts the rules that decided, behind the turn's back: what is lost of it are figures. What comes
- * within LIMITS.noteAfter is noted in one go: were it written at once, what the step asks next would wait for the disk with it.
+ * The same rules, where what is judged within LIMITS.noteAfter is noted in one go: were it written at once, what the step asks
+ * next would wait for the disk with it.
  */
-export function noteSoon(workspace: string, { commands, decided }: Lot, hands: Noting): void {
-  if (commands.length === 0 && decided.length === 0) return;
-  const lots = waiting.get(hands.log.rules) ?? new Map<string, Lot>();
-  waiting.set(hands.log.rules, lots);
-  const lot = lots.get(workspace);
-  if (lot) {
-    lot.commands.push(...commands);
-    lot.decided.push(...decided);
-    return;
+export function notedTogether(rules: Rules, clock: Clock): Rules {
+  const waiting = new Map<string, Lot>();
+
+  function begin(workspace: string): Lot {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const lot: Lot = { judged: [], decided: [], noted: promise, settle: resolve };
+    waiting.set(workspace, lot);
+    void clock.sleep(LIMITS.noteAfter).then(() => noteNow(workspace, lot));
+    return lot;
   }
-  const first: Lot = { commands: [...commands], decided: [...decided] };
-  lots.set(workspace, first);
-  void hands.clock.sleep(LIMITS.noteAfter).then(() => lots.get(workspace) === first && noteNow(workspace, hands));
-}
 
-/** The newest commands that were judged in a workspace, newest first. */
-export async function recentlyJudged(workspace: string, hands: Noting, signal: AbortSignal): Promise<JudgedCommand[]> {
-  // Asked behind it on the same connection: what waited is among them.
-  noteNow(workspace, hands);
-  return await patiently(() => hands.log.rules.recent(workspace), hands.clock, signal);
-}
+  function noteNow(workspace: string, lot: Lot | undefined): void {
+    if (!lot || waiting.get(workspace) !== lot) return;
+    waiting.delete(workspace);
+    lot.settle(rules.note(workspace, lot.judged.slice(-LIMITS.recentCommands), lot.decided, clock.now()));
+  }
 
-function noteNow(workspace: string, { log, clock, trace }: Noting): void {
-  const lots = waiting.get(log.rules);
-  const lot = lots?.get(workspace);
-  if (!lot) return;
-  lots?.delete(workspace);
-  log.rules.note(workspace, lot.commands.slice(-LIMITS.recentCommands), lot.decided, clock.now()).catch((thrown: unknown) => {
-    trace.info("not-noted", { workspace, error: messageOf(thrown) });
-  });
+  return {
+    ...rules,
+    async note(workspace, judged, decided) {
+      if (judged.length === 0 && decided.length === 0) return;
+      const lot = waiting.get(workspace) ?? begin(workspace);
+      lot.judged.push(...judged);
+      lot.decided.push(...decided);
+      await lot.noted;
+    },
+    async recent(workspace) {
+      // Asked behind it on the same connection: what waited is among them.
+      noteNow(workspace, waiting.get(workspace));
+      return await rules.recent(workspace);
+    },
+  };
 }

@@ -46,7 +46,7 @@ export async function drainPosts(wake: Wake, deps: PosterDeps): Promise<void> {
   ]);
   if (!claim) return;
   checkpoint("post-taken");
-  const foretold: Foretold | null = claim.begun && begins && budget ? { note: begins.note, taken: [budget, "done"] } : null;
+  const foretold: Foretold | null = claim.begun && begins && budget ? { note: begins.note, ...budget } : null;
   const thread = new ThreadPoster(wake, claim, chat, deps, foretold);
   if (found.length === 0) trace.error("log-empty", { conversation });
   for (let entries = found; !isOver(wake); entries = await entriesOf(conversation)) {
@@ -105,7 +105,7 @@ class ThreadPoster {
     const statuses = view.statuses.map(({ post }) => post);
     for (const act of [
       () => this.editAll(cards),
-      () => this.postAll(places),
+      () => this.postAll(places, all),
       () => this.editAll(statuses.filter(({ key }) => sent[key])),
     ]) {
       const outcome = await act();
@@ -142,12 +142,12 @@ class ThreadPoster {
     return "done";
   }
 
-  private async postAll(places: Due[]): Promise<Outcome> {
+  private async postAll(places: Due[], all: Due[]): Promise<Outcome> {
     const { sent } = this.state;
     let due = places;
     while (due.length > 0) {
       const lane = mostUrgent(due);
-      const begun = begunBundle(due, sent, this.layout);
+      const begun = begunBundle(due, all, sent, this.layout);
       const keep = begun || due[0]?.post.lane === "status" ? null : PACE_KEEP[lane];
       const waitMs = this.paceWait(keep);
       if (waitMs > 0) return { waitMs };

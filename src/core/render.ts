@@ -192,7 +192,7 @@ interface Index {
   choices: Map<number, Chosen>;
   /** What the model said before the first call of a step; shown once, with that call. */
   said: Map<string, string>;
-  /** The first answers of a spare model. */
+  /** The first answers of a fallback model. */
   instead: Set<number>;
   /** The badge of a run outside a sandbox. */
   unsafe: string | null;
@@ -201,16 +201,16 @@ interface Index {
 function indexOf(entries: Entry[]): Index {
   const maps = { judged: new Map(), asked: new Map(), decided: new Map(), chosen: new Map(), said: new Map() };
   const index: Index = { ...maps, choices: choicesIn(entries), instead: new Set(), unsafe: null };
-  let isSpare = false;
+  let isFallback = false;
   for (const entry of entries) {
     if (isEntry(entry, "judged")) index.judged.set(entry.call, entry);
     else if (isEntry(entry, "approval-asked")) index.asked.set(entry.call, entry).set(entry.seq, entry);
     else if (isEntry(entry, "choice")) index.chosen.set(entry.of, index.chosen.get(entry.of) ?? entry);
     else if (isEntry(entry, "approval-decided")) index.decided.set(entry.approval, entry);
     else if (isEntry(entry, "model") && entry.calls[0]) index.said.set(entry.calls[0].id, entry.text.trim());
-    if (isEntry(entry, "model") && entry.instead !== undefined && !isSpare) index.instead.add(entry.seq);
-    if (isEntry(entry, "model")) isSpare = entry.instead !== undefined;
-    else if (isEntry(entry, "final") || isEntry(entry, "failed")) isSpare = false;
+    if (isEntry(entry, "model") && entry.instead !== undefined && !isFallback) index.instead.add(entry.seq);
+    if (isEntry(entry, "model")) isFallback = entry.instead !== undefined;
+    else if (isEntry(entry, "final") || isEntry(entry, "failed")) isFallback = false;
     if ((isEntry(entry, "run-started") || isEntry(entry, "approval-asked")) && !isContained(entry.sandbox)) index.unsafe = entry.sandbox;
   }
   return index;

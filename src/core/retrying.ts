@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 import { wordByWord } from "./writing.ts";
 import { isWrittenCall } from "./written-call.ts";
 
-/** An answer, after how many tries it came, and, when it is the spare model's, why the first was given up. */
+/** An answer, after how many tries it came, and, when it is the fallback model's, why the first was given up. */
 export interface Answered {
   answer: ModelAnswer;
   tries: number;
@@ -64,24 +64,24 @@ function sayBack(text: string, { prompts, redact }: Pick<Hands, "prompts" | "red
   return { role: "user", content: filled(prompts["written-call"], { text: headAndTail(redact(text), SAID_BACK) }) };
 }
 
-/** As the cause of an overflow: the spare model's. */
-export const SPARE = new Error("the spare model");
+/** As the cause of an overflow: the fallback model's. */
+export const FALLBACK = new Error("the fallback model");
 
-/** What is too long for the spare model is not sent: a server may cut it and say nothing. */
-async function fitting(spare: Model, { choice }: ModelRequest, { history }: Session): Promise<void> {
+/** What is too long for the fallback model is not sent: a server may cut it and say nothing. */
+async function fitting(fallback: Model, { choice }: ModelRequest, { history }: Session): Promise<void> {
   // Whoever asks for a summary looks to its length.
-  const window = choice === "none" ? null : await spare.window(true);
+  const window = choice === "none" ? null : await fallback.window(true);
   if (window !== null && history.tokens().tokens > window) throw new DeckhandError("MODEL_OVERFLOW");
 }
 
 /**
  * The one owner of retries: the transport and the queue never repeat a request. When the service still is not there at the
- * end of them, the spare model is asked, and goes on being asked until the turn ends.
+ * end of them, the fallback model is asked, and goes on being asked until the turn ends.
  */
 async function asked(request: ModelRequest, session: Session, hands: Hands, signal: AbortSignal, ear: AnswerEar): Promise<Answered> {
-  const { model, spare } = hands;
+  const { model, fallback } = hands;
   const before = session.state.step?.entry.instead;
-  const all = spare === null || spare === model ? [model] : before === undefined ? [model, spare] : [spare, model];
+  const all = fallback === null || fallback === model ? [model] : before === undefined ? [model, fallback] : [fallback, model];
   const whole = { ...request, cacheKey: hands.ids.digest(session.conversation).slice(0, 32) };
   let failed: DeckhandError | null = null;
   for (const each of all) {
@@ -93,7 +93,7 @@ async function asked(request: ModelRequest, session: Session, hands: Hands, sign
     } catch (thrown) {
       const error = asDeckhandError(thrown);
       if (signal.aborted) throw thrown;
-      if (error.code === "MODEL_OVERFLOW") throw each === model ? thrown : new DeckhandError("MODEL_OVERFLOW", "", { cause: SPARE });
+      if (error.code === "MODEL_OVERFLOW") throw each === model ? thrown : new DeckhandError("MODEL_OVERFLOW", "", { cause: FALLBACK });
       const lasts = each === model && error.retryAfterMs === undefined;
       if (lasts || each === all.at(-1)) throw failed ?? thrown;
       hands.trace.warn("model-given-up", { conversation: session.conversation, code: error.code, error: error.what });

@@ -91,11 +91,8 @@ export async function openSession(conversation: string, taken: Taken, parts: Par
       if (isRead) take(done.entries);
     }
     if (!isRead) await readOn();
-    if (news.length > 0)
-      parts.appended(
-        conversation,
-        news.some(({ type }) => AWAITED.has(type)),
-      );
+    const urgent = news.some(({ type }) => AWAITED.has(type));
+    if (news.length > 0) parts.appended(conversation, urgent);
   }
   take(taken.entries);
   if (!taken.whole) await session.refresh();

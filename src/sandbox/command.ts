@@ -86,28 +86,19 @@ export function startCommand(
 ): Command {
   const life: Life = {
     ...{ job, spool, output: null, hear, claim, locked: claim === null, started: null, asked: false, allowed: !job.waits },
-    ...{
-      reason: null,
-      ready: false,
-      inner: null,
-      born: null,
-      went: null,
-      mounts: null,
-      lost: false,
-      left: false,
-      said: "",
-      status: null,
-      words: "",
-      timers: [],
-    },
+    ...{ reason: null, ready: false, inner: null, born: null, went: null, mounts: null, lost: false, left: false },
+    ...{ said: "", status: null, words: "", timers: [] },
   };
   const allow = () => {
     life.allowed = true;
     go(life);
   };
   return {
-    ...{ stop: (reason) => stop(life, reason), go: allow, ended: live(life, newPipe, spares) },
-    ...{ begun: () => life.went !== null || life.left, mounts: () => life.mounts },
+    stop: (reason) => stop(life, reason),
+    go: allow,
+    begun: () => life.went !== null || life.left,
+    mounts: () => life.mounts,
+    ended: live(life, newPipe, spares),
   };
 }
 
@@ -120,8 +111,8 @@ async function live(life: Life, newPipe: () => OutputPipe, spares: Pick<Spares, 
       stand(life);
     });
     locked?.catch((thrown: unknown) => giveUp(life, wordsOf(thrown)));
-    // What it may not change is mounted as it stands then: nobody may write any more.
-    if (alone) await locked;
+    // What it may not change is mounted as it stands then: nobody may write any more. Without a sandbox nothing is mounted.
+    if (alone && job.seccomp !== null) await locked;
     const spare = (await spares?.take(job)) ?? null;
     if (life.reason !== null || life.lost) {
       if (spare !== null) endStanding(spare);

@@ -15,14 +15,14 @@ export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /** What the supervisor says on stderr when everything around the command stands. */
 export const READY = "deckhand-ready";
 
-/** READY is said by the supervisor and nobody else; anything else on stderr comes from the tools in front of it. */
-function standing(limits: string, prelude: string, stays: boolean): string[] {
+/** What the supervisor does before it waits. READY is said by it and nobody else: anything else on stderr comes from the tools in front of it. */
+function standing(limits: string, prelude: string): string[] {
   return [
     limits,
     // When the machine runs out of memory, a command goes before the worker and Redis.
     "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
     // A command may signal us, too; it does not say how it ends by that.
-    ...(stays ? ["trap : HUP INT QUIT TERM"] : []),
+    "trap : HUP INT QUIT TERM",
     ...(prelude === "" ? [] : [prelude]),
     `echo ${READY} >&2`,
   ];
@@ -96,18 +96,20 @@ export function fed(command: string, walls: Walls, prelude = "", carry: string |
   // Without a process of its own for it, dash would keep descriptors open while the command runs.
   const run = `(${carry === null ? RUN : RUN_CARRYING})`;
   return {
-    first: [...standing(limits(walls), prelude, true), ""].join("\n"),
+    first: [...standing(limits(walls), prelude), ""].join("\n"),
     // In braces, so that no part of it is done before all of it is there.
     go: ["{", `set -- ${words}`, ALONE, run, "exit $?", "}", ""].join("\n"),
   };
 }
 
-/** The same for a shell that then becomes the command, for a process less: not as the first process of a sandbox, which has to stay. */
-export function becoming(command: string, walls: Walls, prelude: string): Fed {
-  return {
-    first: [...standing(limits(walls), prelude, false), ""].join("\n"),
-    go: ["{", `set -- ${quoted(command)}`, ALONE, RUN, "}", ""].join("\n"),
-  };
+/**
+ * The same in a folder, as whoever the shell runs as. It goes there twice: the folder may have been moved, and another one made,
+ * while the shell waited.
+ */
+export function fedIn(folder: string, command: string, walls: Walls): Fed {
+  const goTo = (otherwise: string) => `cd -P -- ${quoted(folder)} 2>/dev/null || { echo ${otherwise}; exit 125; }\nunset OLDPWD`;
+  const { first, go } = fed(command, walls, goTo('"cannot cd to it" >&2'));
+  return { first, go: `{\n${goTo('"Not run: its folder is not there any more."')}\n${go}}\n` };
 }
 
 /** Git's settings by environment: they count more than those of the repository. */

@@ -1,9 +1,9 @@
 import { asDeckhandError } from "../core/errors.ts";
 import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
-import { fingerprint, quoted } from "./fingerprint.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
-import { becoming, commandEnv, FED_SHELL, launcher, notRoot, type RunUser, type Walls } from "./launch.ts";
+import { commandEnv, FED_SHELL, fedIn, notRoot, type RunUser, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
 import { inbox } from "./inbox.ts";
 import { keeping } from "./keep.ts";
@@ -20,16 +20,10 @@ const WALLS: Walls = { files: LIMITS.commandFiles, processes: null, fileSize: nu
 
 const BARE = { cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 
-/** One shell in a folder, that ends when the runner ends. */
+/** A shell in a folder. One that waits when the runner dies reads the end of its input, and ends. */
 function shell(command: string, folder: string, user: RunUser): Pick<Planned, "argv" | "as" | "fed"> {
   const { uid, gid, drop } = notRoot(user);
-  const argv = [...launcher({ uid, gid, drop: false }), ...FED_SHELL];
-  return { argv, as: drop ? { uid, gid } : null, fed: becoming(command, WALLS, goTo(folder)) };
-}
-
-/** As the run user, and by the shell that is there anyway: a process less for each command. */
-function goTo(folder: string): string {
-  return `cd -P -- ${quoted(folder)} 2>/dev/null || { echo "cannot cd to it" >&2; exit 125; }\nunset OLDPWD`;
+  return { argv: FED_SHELL, as: drop ? { uid, gid } : null, fed: fedIn(folder, command, WALLS) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, lstatSync, readFileSync, readlinkSync } from "nod
 import { LIMITS } from "../limits.ts";
 import { READY } from "./launch.ts";
 import type { Job } from "./messages.ts";
-import { startOf as bornOf, kill } from "./orphans.ts";
+import { kill, startOf } from "./orphans.ts";
 import type { OutputPipe } from "./pipes.ts";
 import { begin, innerOf, openPlace } from "./start.ts";
 
@@ -44,12 +44,12 @@ interface Spare extends Standing {
 
 /** The spares of one runner. `newPipe` makes a job's output pipe. */
 export function spareKeeper(newPipe: (job: Job) => OutputPipe): Spares {
-  // By what they were started with; the oldest first.
+  // By their keys; the oldest first.
   const spares = new Map<string, Spare>();
 
-  function drop(start: string, spare: Spare): void {
-    if (spares.get(start) !== spare) return;
-    spares.delete(start);
+  function drop(key: string, spare: Spare): void {
+    if (spares.get(key) !== spare) return;
+    spares.delete(key);
     clearTimeout(spare.timer);
     endStanding(spare);
   }
@@ -65,10 +65,10 @@ export function spareKeeper(newPipe: (job: Job) => OutputPipe): Spares {
 
   async function take(job: Job): Promise<Standing | null> {
     if (!job.spare || spares.size === 0) return null;
-    const start = startOf(job);
-    const spare = spares.get(start);
+    const key = keyOf(job);
+    const spare = spares.get(key);
     if (spare === undefined) return null;
-    spares.delete(start);
+    spares.delete(key);
     clearTimeout(spare.timer);
     await spare.settled;
     if (isAsStarted(spare, job)) return spare;
@@ -77,24 +77,24 @@ export function spareKeeper(newPipe: (job: Job) => OutputPipe): Spares {
   }
 
   function add(job: Job, mounts: string): void {
-    const start = startOf(job);
+    const key = keyOf(job);
     const places = placesOf(job);
-    if (places === null || spares.has(start) || !isRoom()) return;
+    if (places === null || spares.has(key) || !isRoom()) return;
     try {
       const spare = setUp(job, { places, mounts: withoutNumbers(mounts) }, newPipe(job));
-      const over = (): void => drop(start, spare);
+      const over = (): void => drop(key, spare);
       spare.timer = setTimeout(over, LIMITS.spareTime).unref();
       for (const event of ["exit", "error"]) spare.child.once(event, over);
-      spares.set(start, spare);
+      spares.set(key, spare);
     } catch {
       // Whatever it was, the next one meets it when it starts, and tells.
     }
   }
 
   async function end(): Promise<void> {
-    const gone = [...spares].map(async ([start, spare]) => {
+    const gone = [...spares].map(async ([key, spare]) => {
       const closed = new Promise((done) => spare.child.once("close", done));
-      drop(start, spare);
+      drop(key, spare);
       await closed;
     });
     await Promise.all(gone);
@@ -115,7 +115,7 @@ function settled(spare: Spare, job: Job): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {
     const shell = shellOf(job, spare);
-    if (shell !== null) spare.born ??= bornOf(shell);
+    if (shell !== null) spare.born ??= startOf(shell);
     if (shell !== null && spare.words.split("\n").includes(READY)) resolve();
   };
   spare.child.stderr?.on("data", (data) => {
@@ -127,7 +127,7 @@ function settled(spare: Spare, job: Job): Promise<void> {
     look();
   });
   for (const over of ["exit", "error"]) spare.child.once(over, resolve);
-  const late = setTimeout(resolve, LIMITS.commandSetUp).unref();
+  const late = setTimeout(resolve, LIMITS.spareStands).unref();
   return promise.finally(() => clearTimeout(late));
 }
 
@@ -147,7 +147,7 @@ export function endStanding({ child, pipe, said }: Standing): void {
 function isAsStarted(spare: Spare, job: Job): boolean {
   const { child, words, born, places, mounts } = spare;
   const shell = shellOf(job, spare);
-  if (shell === null || born === null || bornOf(shell) !== born || child.exitCode !== null || child.signalCode !== null) return false;
+  if (shell === null || born === null || startOf(shell) !== born || child.exitCode !== null || child.signalCode !== null) return false;
   if (words !== `${READY}\n` || folderOf(shell) !== job.spare) return false;
   return placesOf(job) === places && withoutNumbers(mountsOf(job, shell) ?? "") === mounts;
 }
@@ -165,8 +165,8 @@ function folderOf(pid: number): string | null {
   }
 }
 
-/** All that a job is started with; what its shell is told at the word to go comes later. */
-function startOf({ argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed }: Job): string {
+/** What a spare is found by: all that it was started with. What its shell is told at the word to go comes later. */
+function keyOf({ argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed }: Job): string {
   return JSON.stringify([argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed?.first]);
 }
 

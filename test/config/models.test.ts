@@ -75,7 +75,7 @@ describe("the models of deckhand.yaml", () => {
   test("are opened once each, and a service of its own never gets the key of another", async () => {
     const { at, options, models } = opened(await configOf(YAML));
     for (const use of ["mini", "local", "bare", "mini"]) at("api", "slack:C1", use);
-    expect(models.spare).not.toBeNull();
+    expect(models.fallback).not.toBeNull();
     expect(options).toEqual([
       { model: "gpt-5", baseUrl: null, apiKey: "sk-of-the-settings", api: "responses", window: 400_000 },
       { model: "qwen3", baseUrl: "http://127.0.0.1:11434/v1", apiKey: "key-of-the-spare", api: "auto", window: 32_768 },

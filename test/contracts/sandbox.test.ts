@@ -41,6 +41,8 @@ describe.each([
   it.each([
     ["true", 0],
     ["exit 126", 126],
+    ["setsid false", 1],
+    ["setsid sh -c 'sleep .1; exit 3'", 3],
     ["no-such-program-at-all", 127],
     ["kill -KILL $$", 137],
     ["kill -SEGV $$", 139],

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Entry } from "../../src/core/entry.ts";
+import { intake } from "../../src/core/intake.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Tool } from "../../src/core/ports.ts";
 import { memoryLog } from "../../src/memory.ts";
@@ -75,6 +77,21 @@ test("a command does not run when its answer could not be kept", async () => {
   await working;
   expect(steps).toEqual(["set up", "model, judged, run-started: fenced", "does not run"]);
   expect(signal.aborted).toBe(true);
+});
+
+test("a command does not run when the words that it is for were taken back while its answer was being kept, and its start has an end", async () => {
+  const { deck, steps, setUp, keep } = held();
+  await deck.say("list");
+  const working = deck.work();
+  await setUp;
+  const message = (await deck.entries())[1] as Entry<"message">;
+  await intake({ kind: "remove", event: "gone", thread: deck.thread, by: message.by, message: message.event }, deck.deps);
+  keep();
+  await working;
+  expect(steps).not.toContain("runs");
+  const types = (await deck.entries()).map(({ type }) => type);
+  expect(types).toEqual(["opened", "message", "removed", "model", "judged", "run-started", "run-ended"]);
+  expect(await deck.posts()).toHaveLength(1);
 });
 
 test.each([{ slow: false }, { slow: true }])(

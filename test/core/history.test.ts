@@ -111,7 +111,9 @@ describe("what the model is told", () => {
         const history = historyOf(log);
         const { tokens, fixed } = history.tokens();
         const steps = history.steps().reduce((all, each) => all + each.tokens, 0);
-        const others = history.messages().filter(({ content }) => /What happened so far|tabs, no blanks/.test(content ?? ""));
+        const others = history
+          .messages()
+          .filter(({ content }) => /What happened so far|tabs, no blanks|what was told here was taken out/.test(content ?? ""));
         const beside = others.reduce((all, { content }) => all + Math.ceil((content ?? "").length / 3.5) + 8, 0);
         expect(tokens).toBe(fixed + steps + beside);
       }),

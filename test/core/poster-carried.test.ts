@@ -59,6 +59,20 @@ describe("a card with what stands before it", () => {
   });
 });
 
+test("an answer keeps what it carries when a drain ends before the next turn's status, which has the same place in the log", async () => {
+  await thread.drain();
+  await thread.step("a", "b");
+  await thread.add(ran("a"), ran("b"));
+  const entry = { type: "message", event: "more", by: bob, text: "and then", to: "bot" } as const;
+  await posting.log.ingest({ conversation: thread.key, event: "more", at: posting.now(), entry, wakes: true });
+  await thread.add(final);
+  chat.failures.push(null, { kind: "later", code: "busy" });
+  await thread.drain();
+  await thread.drainAll();
+  expect(marks()).toEqual(["$ echo a", "$ echo b", "all done"]);
+  expect(chat.messages.map(({ edits }) => edits)).toEqual([1, 0, 0]);
+});
+
 test("a card that grows goes on in its own message, and shows less of what it carries", async () => {
   chat.chunkLength = 1_300;
   await thread.drain();
@@ -82,15 +96,25 @@ test("words of the model are quoted in the message of a card", async () => {
   expect(chat.texts().at(-1)).toMatch(/^> Nothing to fear\.\n> \*\*May I run[^]*\n\$ echo a\n[^]*\nMay I run this for Ann\?\nrm x\n/);
 });
 
-test("where only bare words are taken, what a card carries is cut, and never the card", async () => {
+test("what the model made a note of ours repeat has no line of its own in the message of a card", async () => {
+  await thread.drain();
+  const [model] = calls("auto", ["a"]);
+  const text = "Not run: bash does not know x\nMay I run this for Ann?\nWhy I ask: it only looks.";
+  await thread.add(model as NewEntry, { ...ran("a", text), how: "refused", why: "bad-arguments" } as NewEntry);
+  await thread.ask("ap1");
+  await thread.drain();
+  expect(chat.texts().at(-1)).toMatch(/^Not run: [^\n]* May I run[^\n]*\nMay I run this for Ann\?\nrm x\nWhy I ask: it deletes files\n/);
+});
+
+test("where only bare words are taken, what a card carries is marked and cut, and never the card", async () => {
   await thread.drain();
   await thread.step("a", "b");
-  await thread.add(ran("a", "x".repeat(2_000)), ran("b", "y".repeat(700)));
+  await thread.add(ran("a", "x".repeat(2_000)), ran("b", `May I run this for Ann?\n${"y".repeat(700)}`));
   await thread.ask("ap1", `rm ${"z".repeat(500)}`);
   chat.failures.push({ kind: "refused", code: "invalid_blocks" });
   await thread.drain();
   expect(chat.texts().at(-1)).toMatch(
-    /^\$ echo a\n[^]*left out[^]*\nMay I run this for Ann\?\nrm z{500}\nWhy I ask[^]*\[Approve\] \[Deny\]$/,
+    /^> \$ echo a\n[^]*left out[^]*\n> May I run[^]*\nMay I run this for Ann\?\nrm z{500}\nWhy I ask[^]*\[Approve\] \[Deny\]$/,
   );
 });
 

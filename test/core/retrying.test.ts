@@ -6,7 +6,7 @@ import { callOf, type Guarded, openGuarded } from "../support/guarded.ts";
 const RETRY = { tries: 4, baseMs: 1_000, maxMs: 30_000, retryAfterMaxMs: 600_000 };
 const CALL = '<tool_call>{"name":"bash","arguments":{"command":"ls"}}</tool_call>';
 
-/** One turn with this model and this spare one; the waits are slept through at once, and kept. */
+/** One turn with this model and this fallback; the waits are slept through at once, and kept. */
 async function play(model: ReturnType<typeof asked>, spare: ReturnType<typeof asked> | null = null) {
   const slept: number[] = [];
   const { writing, saw } = eye();
@@ -14,7 +14,7 @@ async function play(model: ReturnType<typeof asked>, spare: ReturnType<typeof as
   const clock = { now: () => now, sleep: async (ms: number) => void slept.push(ms) };
   const deck: Guarded = openGuarded({
     answers: () => "",
-    hands: { model, modelFor: () => model, spare, retry: RETRY, writing, clock, stopPollMs: 7 },
+    hands: { model, modelFor: () => model, fallback: spare, retry: RETRY, writing, clock, stopPollMs: 7 },
   });
   const ask = async (text: string) => {
     await deck.say(text);
@@ -92,7 +92,7 @@ describe("an answer that is of no use", () => {
   });
 });
 
-describe("a spare model", () => {
+describe("a fallback model", () => {
   const down = passing("MODEL_DOWN", 0, "503");
   const runs = { finish: "calls" as const, calls: [callOf("ls")] };
 

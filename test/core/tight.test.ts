@@ -63,7 +63,7 @@ describe("a turn in a small window goes on after", () => {
     expect(entries.length).toBeLessThan(50);
   });
 
-  test("the spare model had to be asked, which reads less than the first: in the same turn", async () => {
+  test("the fallback model had to be asked, which reads less than the first: in the same turn", async () => {
     let isDown = false;
     const first = strict(100_000, 100_000, (n) => {
       isDown = n === 12;
@@ -77,7 +77,7 @@ describe("a turn in a small window goes on after", () => {
       },
     };
     const spare = strict(8_192, 8_192, (n) => (n === 0 ? call("cat more") : fine), "s");
-    const deck = openGuarded({ model, prints: () => "o ".repeat(6_000), hands: { spare } });
+    const deck = openGuarded({ model, prints: () => "o ".repeat(6_000), hands: { fallback: spare } });
     expect(await ends(deck, "go")).toEqual(["final"]);
     // What is known to be too long is not even sent.
     expect(spare.over).toBe(0);

@@ -51,6 +51,8 @@ async function stream(response: ServerResponse, responses: boolean, tokens: numb
 // Over Responses the vendor says the whole text three times more, each time as one event.
 test.each(["chat", "responses"])(
   "10 MB of an answer over %s take less than 60 MB",
+  // Garbage goes when it suits: on a busy machine now and then too late.
+  { timeout: 120_000, retry: 2 },
   async (api) => {
     const { port } = server.address() as AddressInfo;
     const child = fileURLToPath(new URL("./stream-child.ts", import.meta.url));
@@ -59,5 +61,4 @@ test.each(["chat", "responses"])(
     expect(characters).toBe(TOKEN.length * TOKENS);
     expect(grown).toBeLessThan(60);
   },
-  120_000,
 );

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { bwrapSandbox } from "../../src/sandbox/bwrap.ts";
 import { bwrapArgs, type BwrapPlan } from "../../src/sandbox/bwrap-args.ts";
 import { carrying } from "../../src/sandbox/carry.ts";
 import { type Command, startCommand } from "../../src/sandbox/command.ts";
-import { becoming, FED_SHELL, type Fed, fed, READY, type Walls } from "../../src/sandbox/launch.ts";
+import { FED_SHELL, type Fed, fed, fedIn, READY, type Walls } from "../../src/sandbox/launch.ts";
 import { lockKeeper } from "../../src/sandbox/lock.ts";
 import type { Job } from "../../src/sandbox/messages.ts";
 import { pipeMaker } from "../../src/sandbox/pipes.ts";
@@ -64,13 +64,25 @@ describe.each(Object.entries(SHELLS).filter(([, path]) => existsSync(path)))("th
   });
 
   it.each([
-    ["stays", fed("echo ran", SMALL, "", carrying("/nowhere", true))],
-    ["becomes the command", becoming("echo ran", SMALL, "")],
+    ["has no folder to go to", fed("echo ran", SMALL, "", carrying("/nowhere", true))],
+    ["goes to a folder", fedIn("/", "echo ran", SMALL)],
   ])("starts nothing without the word to go, nor with less than all of it, where it %s", (_, told) => {
     const { first, go } = told;
     for (let length = 0; length < go.length - 2; length += 1 + Math.floor(length / 8))
       expect([length, run({ first, go: go.slice(0, length) }).stdout]).toEqual([length, ""]);
     expect(run({ first, go }).stdout).toBe("ran\n");
+  });
+
+  it("runs the command in the folder of that name, whatever was done to it while it waited", () => {
+    const folder = join(place.path, "moves");
+    const { first, go } = fedIn(folder, "pwd", SMALL);
+    const meanwhile = `rm -rf ${folder}.old; mv ${folder} ${folder}.old`;
+    mkdirSync(folder);
+    expect(run({ first, go: `${meanwhile}; mkdir ${folder}\n${go}` })).toMatchObject({ stdout: `${folder}\n`, status: 0 });
+    expect(run({ first, go: `${meanwhile}\n${go}` })).toMatchObject({
+      stdout: "Not run: its folder is not there any more.\n",
+      status: 125,
+    });
   });
 
   it("gives the command its words as they are", () => {

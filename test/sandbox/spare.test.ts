@@ -225,10 +225,10 @@ describe.each(STARTERS)("a worker started by %s", (starter) => {
 
   it("begins anew where the conversation was disposed of, or the spare was ended", async () => {
     const { sh, dispose } = door;
-    await sh("echo kept >/tmp/x", { reach: "read", conversation: "old" });
+    await sh("echo kept >/tmp/left.txt", { reach: "read", conversation: "old" });
     await spare({ conversation: "old" });
     await dispose("old");
-    expect((await sh("ls -A /tmp ~ /run/sess", { reach: "read", conversation: "old" })).output.text).not.toContain("x");
+    expect((await sh("ls -A /tmp ~ /run/sess", { reach: "read", conversation: "old" })).output.text).not.toContain("left.txt");
     const ended = await spare({ conversation: "ends" });
     process.kill(ended, "SIGKILL");
     expect(await sh("echo here", { reach: "read", conversation: "ends" })).toMatchObject({ how: "exited", output: { text: "here\n" } });

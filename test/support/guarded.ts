@@ -123,7 +123,7 @@ export function handsOf(options: GuardedOptions, { requests, ...parts }: Parts):
     put: options.put ?? (async () => ({ paths: [] })),
   };
   const rest = {
-    ...{ model, modelFor: () => model, spare: null, prompts, access, ids: systemIds, redact: redactor([]), rules: [], prices },
+    ...{ model, modelFor: () => model, fallback: null, prompts, access, ids: systemIds, redact: redactor([]), rules: [], prices },
     tools: new Map([["bash", toolOf(options)]]),
     workspaces: new Map([["api", { path: "/w", badge: "sandboxed: no network, workspace only" }]]),
     limits: {
