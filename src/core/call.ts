@@ -6,7 +6,7 @@ import type { CallState } from "./conversation.ts";
 import type { Call, NewEntry, Person } from "./entry.ts";
 import type { Hands } from "./hands.ts";
 import { approvedByPress } from "./interrupted.ts";
-import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type Ruling } from "./judging.ts";
+import { boundWhole, type Found, judgeAct, noteJudged, placeNow, type RuledPlace, type Ruling } from "./judging.ts";
 import { offerAlways } from "./offer.ts";
 import { type Refusal, refusedUnjudged } from "./next.ts";
 import type { Redact } from "./redactor.ts";
@@ -15,7 +15,10 @@ import { visible } from "./visible.ts";
 
 /** Each call gets the gate's word, or an answer that says why it cannot be understood. */
 export async function judgeCalls(calls: Call[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
-  const place = await placeNow(session, hands, signal);
+  return judgeThere(calls, await placeNow(session, hands, signal), session, hands);
+}
+
+function judgeThere(calls: Call[], place: RuledPlace, session: Session, hands: Hands): NewEntry[] {
   const entries = calls.map((call) => {
     const found = findAct(call, hands);
     if ("problem" in found) return ended(call.id, "refused", found.problem, found.why);
@@ -32,14 +35,21 @@ export async function judgeCalls(calls: Call[], session: Session, hands: Hands, 
 
 /**
  * The gate's word on the calls of an answer that is not in the log yet, to be appended with it: one act of the log less a
- * step. Nothing where one of them cannot be understood, or none will be judged: that is for `next` to say.
+ * step; and the place that they were judged for. Null where one of them cannot be understood, or none will be judged: that is for
+ * `next` to say.
  */
-export async function judgedWith(answer: NewEntry[], session: Session, hands: Hands, signal: AbortSignal): Promise<NewEntry[]> {
+export async function judgedWith(answer: NewEntry[], session: Session, hands: Hands, signal: AbortSignal): Promise<JudgedNow | null> {
   const [model, ...others] = answer;
-  if (model?.type !== "model" || others.length > 0 || model.calls.length === 0) return [];
+  if (model?.type !== "model" || others.length > 0 || model.calls.length === 0) return null;
   const made = (session.state.turn?.calls ?? 0) + model.calls.length;
-  if (refusedUnjudged(model, made, hands.limits.turn.calls) || model.calls.some((call) => "problem" in findAct(call, hands))) return [];
-  return await judgeCalls(model.calls, session, hands, signal);
+  if (refusedUnjudged(model, made, hands.limits.turn.calls) || model.calls.some((call) => "problem" in findAct(call, hands))) return null;
+  const place = await placeNow(session, hands, signal);
+  return { entries: judgeThere(model.calls, place, session, hands), place };
+}
+
+export interface JudgedNow {
+  entries: NewEntry[];
+  place: RuledPlace;
 }
 
 type JudgedEntry = NewEntry<"judged"> & { cwd: string };

@@ -12,6 +12,7 @@ import type { Redact } from "./redactor.ts";
 import { next, type Todo, workedLong } from "./next.ts";
 import { pause } from "./pause.ts";
 import { noted } from "./repeats.ts";
+import type { RuledPlace } from "./judging.ts";
 import { type Early, interrupted, runCall } from "./run.ts";
 import { type Ends, patiently, type Session } from "./session.ts";
 
@@ -23,6 +24,7 @@ import { type Ends, patiently, type Session } from "./session.ts";
  */
 export async function loop(session: Session, hands: Hands, ends: Ends): Promise<void> {
   let ahead: Ahead | null = null;
+  const judging: Judging = { place: null };
   try {
     // What is in the log as started is not left standing.
     while (ahead?.start() || !(ends.signal.aborted || ends.leaving.aborted)) {
@@ -30,8 +32,9 @@ export async function loop(session: Session, hands: Hands, ends: Ends): Promise<
       if (todo === null) return;
       const ours: Ahead | null = isFor(ahead, todo) ? ahead : null;
       if (!ours) await ahead?.drop();
-      const news = noted(ours ? await goOn(ours, session, hands, ends) : await perform(todo, session, hands, ends), session.state);
-      ahead = runAhead(news, session, hands, ends);
+      const news = noted(ours ? await goOn(ours, session, hands, ends) : await perform(todo, session, hands, ends, judging), session.state);
+      ahead = judging.place && runAhead(news, judging.place, session, hands, ends);
+      judging.place = null;
       await ahead?.stands;
       const start = ahead?.start();
       await session.append(start ? [...news, start] : news);
@@ -43,7 +46,12 @@ export async function loop(session: Session, hands: Hands, ends: Ends): Promise<
   }
 }
 
-async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): Promise<NewEntry[]> {
+/** Where the calls of an answer that is not in the log yet have just been judged for. */
+interface Judging {
+  place: RuledPlace | null;
+}
+
+async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends, judging: Judging): Promise<NewEntry[]> {
   const { signal, leaving } = ends;
   switch (todo.do) {
     case "ask-model":
@@ -56,7 +64,9 @@ async function perform(todo: Todo, session: Session, hands: Hands, ends: Ends): 
           const answer = await withinBudget(session, hands, stopped, () => askModel(session, hands, stopped));
           // What had no time left to come.
           if (answer.length === 0 && stopped.reason === LATE) return [pause(workedLong(hands.limits.turn.ms), session, hands)];
-          return [...answer, ...(await judgedWith(answer, session, hands, signal))];
+          const judged = await judgedWith(answer, session, hands, signal);
+          judging.place = judged?.place ?? null;
+          return [...answer, ...(judged?.entries ?? [])];
         },
       );
     case "take-files":
@@ -96,14 +106,15 @@ interface Ahead {
 }
 
 /** The one call of an answer, when it will run without a question. */
-function runAhead([model, judged, ...others]: NewEntry[], session: Session, hands: Hands, ends: Ends): Ahead | null {
+function runAhead(news: NewEntry[], place: RuledPlace, session: Session, hands: Hands, ends: Ends): Ahead | null {
+  const [model, judged, ...others] = news;
   if (model?.type !== "model" || judged?.type !== "judged" || judged.verdict !== "auto" || others.length > 0) return null;
   const [call] = model.calls;
   if (!call || model.calls.length > 1) return null;
   const wanted = Promise.withResolvers<boolean>();
   const stands = Promise.withResolvers<void>();
   const over = new AbortController();
-  const early: Early = { wanted: wanted.promise, isSure: false, stands: stands.resolve, start: null };
+  const early: Early = { wanted: wanted.promise, isSure: false, place, stands: stands.resolve, start: null };
   const asked: CallState = { call, judged: { ...judged, v: 1, seq: 0, at: 0, epoch: 0 } };
   const run = runCall(asked, session, hands, over.signal, ends, early).finally(stands.resolve);
   run.catch(() => {}); // whoever takes it is told
@@ -173,10 +184,15 @@ async function untilStopped<T>(
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
+  // What AbortSignal.any does costs several times as much, at each step.
+  const pass = (): void => stop.abort(signal.reason);
+  signal.addEventListener("abort", pass);
+  if (signal.aborted) pass();
   const endWatch = watchStop(session, hands, stop, hands.clock.now() + timeMs);
   try {
-    return await work(AbortSignal.any([signal, stop.signal]));
+    return await work(stop.signal);
   } finally {
+    signal.removeEventListener("abort", pass);
     await endWatch();
   }
 }

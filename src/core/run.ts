@@ -67,6 +67,8 @@ export interface Early {
   /** Whether it is to run; `isSure`: it is. */
   wanted: Promise<boolean>;
   isSure: boolean;
+  /** Where it was judged for, just now. */
+  place: RuledPlace;
   /** Tells that everything around it stands. */
   stands(): void;
   /** What is to be kept together with the answer; null until it stands, or when it will not run. */
@@ -101,8 +103,6 @@ function starting({ found, asked, early, kept }: Wanted, session: Session, hands
   const start: Starting = { ready, asked: null, unbegun: unbegun.signal, closed: null, went: false, changed: false, failed: null };
   const leave = (): void => unbegun.abort();
   leaving.addEventListener("abort", leave);
-  const first = early && placeNow(session, hands, signal);
-  first?.catch(() => {}); // whoever waits for it is told
   function ready(): Promise<boolean> {
     leaving.removeEventListener("abort", leave);
     start.asked = begin();
@@ -110,8 +110,8 @@ function starting({ found, asked, early, kept }: Wanted, session: Session, hands
   }
   async function begin(): Promise<boolean> {
     try {
-      if (early && first && !early.isSure) {
-        early.start = await startOf(asked, await first);
+      if (early && !early.isSure) {
+        early.start = await startOf(asked, early.place);
         early.stands();
       }
       const call = await kept();
