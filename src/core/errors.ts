@@ -11,7 +11,8 @@ export const ERRORS = {
   CONFIG: ["The configuration has a problem: {}", "Mend it, then run `deckhand doctor`."],
   NODE_OLD: ["Node {} is too old", "Install Node 22.18 or newer, or run `npm ci`, which brings Node 24."],
   PROGRAM_MISSING: ["{} is not installed", "Run `script/bootstrap`."],
-  REDIS_DOWN: ["Redis does not answer: {}", "Start it (`redis-server --appendonly yes` will do) and check REDIS_URL."],
+  REDIS_DOWN: ["Redis does not answer: {}", "Start it (`redis-server --appendonly yes --appendfsync always` will do) and check REDIS_URL."],
+  REDIS_AUTH: ["Redis wants another password: {}", "Write the right one into REDIS_URL: redis://:PASSWORD@HOST:PORT."],
   REDIS_UNSAFE: ["This Redis can lose or leak work: {}", "Mend its configuration; docker-compose.yml shows a right one."],
   REDIS_LOADING: ["Redis is still reading its file after a start: {}", "Wait: everything goes on by itself then."],
   REDIS_FULL: [

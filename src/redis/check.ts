@@ -14,7 +14,7 @@ interface CheckOptions {
 
 /** What a Redis is asked for: lines for a person of what is wrong, and what it promises when it answers. */
 export interface RedisReport {
-  /** REDIS_DOWN: it does not answer. REDIS_UNSAFE: it can lose work, or others can write to it. Nothing may start on it. */
+  /** REDIS_DOWN: it does not answer. REDIS_AUTH: not with this password. REDIS_UNSAFE: it can lose work, or others can write to it. Nothing may start on it. */
   wrong: string[];
   /** What may pass: it still loads, its disk or its memory is full. */
   troubles: string[];
@@ -40,7 +40,9 @@ export async function lookAtRedis(url: string, { loopbackIsSafe = true, whenRead
       promise: `durable, does not evict; ${FSYNC[fsync ?? ""] ?? "appendfsync is not told here"}; ${memoryLine(info)}`,
     };
   } catch (thrown) {
-    return { wrong: [new DeckhandError("REDIS_DOWN", troubleOf(thrown)).line()], troubles: [], promise: "" };
+    const trouble = troubleOf(thrown);
+    const code = /NOAUTH|WRONGPASS/.test(trouble) ? "REDIS_AUTH" : "REDIS_DOWN";
+    return { wrong: [new DeckhandError(code, trouble).line()], troubles: [], promise: "" };
   }
 }
 

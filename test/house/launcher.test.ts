@@ -22,7 +22,7 @@ function addNode(root: string, folder: string, version: string): void {
 function start(
   root: string,
   folders: string[],
-  options: { args?: string[]; env?: Record<string, string>; cwd?: string; program?: string } = {},
+  options: { args?: string[]; env?: Record<string, string>; cwd?: string; program?: string; uid?: number } = {},
 ) {
   const PATH = [...folders.map((folder) => join(root, folder)), "/usr/bin", "/bin"].join(":");
   const env = { PATH, HOME: join(root, "home"), ...options.env };
@@ -30,6 +30,7 @@ function start(
     env,
     cwd: options.cwd ?? root,
     encoding: "utf8",
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });
 }
 
@@ -100,6 +101,18 @@ describe("bin/deckhand", () => {
     expect(start(root, ["a"], { cwd: join(root, "elsewhere") }).stdout).toContain(
       `24.1.0 --env-file=${root}/.env ${root}/src/main.ts doctor`,
     );
+  });
+
+  test("says so when the .env is not for its user to read", () => {
+    const root = installed({ a: "24.1.0" });
+    put(root, ".env", "OPENAI_MODEL=m\n");
+    chmodSync(root, 0o755);
+    chmodSync(join(root, ".env"), 0o000);
+    // Root reads everything.
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    const { stderr, status } = start(root, ["a"], uid === undefined ? {} : { uid });
+    expect(stderr).toMatch(/\.env cannot be read by this user \(uid \d+\).*chown.*\(CONFIG\)/);
+    expect(status).toBe(3);
   });
 
   test("reads no .env for the tests, which say so", () => {

@@ -36,7 +36,7 @@ describe("the start-up check of Redis", () => {
   it("wants a password on this machine too when commands could reach it", async () => {
     const { url, port } = await start("--requirepass", "s3cret");
     expect(await checkRedis(`redis://:s3cret@127.0.0.1:${port}`, { loopbackIsSafe: false })).toEqual([]);
-    expect(await checkRedis(url)).toEqual([expect.stringMatching(/NOAUTH.*REDIS_DOWN/)]);
+    expect(await checkRedis(url)).toEqual([expect.stringMatching(/NOAUTH.*REDIS_AUTH/)]);
     const open = await start();
     expect(await checkRedis(open.url, { loopbackIsSafe: false })).toEqual([expect.stringMatching(/without a password.*REDIS_UNSAFE/)]);
   });
@@ -44,7 +44,7 @@ describe("the start-up check of Redis", () => {
   it("names a wrong password, and never prints it", async () => {
     const { port } = await start("--requirepass", "s3cret");
     const [problem] = await checkRedis(`redis://:wr0ng@127.0.0.1:${port}`);
-    expect(problem).toMatch(/WRONGPASS.*REDIS_DOWN/);
+    expect(problem).toMatch(/WRONGPASS.*REDIS_AUTH/);
     expect(problem).not.toContain("wr0ng");
   });
 
