@@ -253,8 +253,11 @@ async function startGateway(config: Config, gateway: Gateway, queue: Queue, deps
   await queue.servePosts((wake) => (near.isOurs(wake.conversation) ? near.answer(wake.conversation) : drainPosts(wake, poster)));
   // At once: a platform that is down must not keep the other from being heard.
   const ringEarly = earlyRing(near, queue, lately, trace);
-  // The acknowledgement goes first.
-  const ringSoon: typeof ringEarly = (...rung) => void setImmediate(() => ringEarly(...rung));
+  // The acknowledgement goes first, then the command: what the card says of it the presser knows.
+  const ringSoon: NonNullable<IntakeDeps["ringSoon"]> = (conversation, workspace) => {
+    setImmediate(() => unheard(queue.wake(conversation, workspace), conversation, trace));
+    void systemClock.sleep(LIMITS.cardAfter, hurry).then(() => near.ring(conversation));
+  };
   const hearing = { ...deps, ringEarly, ringSoon, known: known.requestOf };
   await Promise.all(chats.map((chat) => chat.start((inbound) => intake(inbound, hearing))));
   deps.trace.info("gateway-ready", { platforms: chats.map((chat) => chat.platform) });

@@ -148,6 +148,8 @@ export const LIMITS = {
   servedFresh: 1 * second,
   /** A gateway rings while what it rings for is on its way into the log; took that longer, it rings again. */
   ringLate: 100,
+  /** How long after a press its card is edited: long enough for the command to have started. */
+  cardAfter: 40,
   /** A ring for a thread of a platform that this gateway does not serve is passed on after this long. */
   postElsewhere: 500,
 

@@ -5,9 +5,6 @@ import { messageOf } from "./errors.ts";
 import type { ArrivalRecord, Ingested, Log } from "./log.ts";
 import type { Clock, Queue, Trace } from "./ports.ts";
 
-/** Rings for a thread's posts, and for a worker where a workspace is named. Nobody waits for it. */
-type Ring = (conversation: string, workspace: string | null) => void;
-
 export interface KeepDeps {
   log: Log;
   queue: Pick<Queue, "wake" | "wakePosts">;
@@ -17,7 +14,7 @@ export interface KeepDeps {
    */
   ringEarly?: (conversation: string, workspace: string | null, coming?: Entry[]) => void;
   /** Rings after what somebody waits for; `queue` when absent, and then it is waited for. */
-  ringSoon?: Ring;
+  ringSoon?: (conversation: string, workspace: string) => void;
   clock: Clock;
   trace: Trace;
 }
