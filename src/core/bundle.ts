@@ -72,14 +72,14 @@ export function carrying(post: Post, due: Due[], sent: Sent, layout: Layout): Po
 }
 
 /**
- * Words of a post in so many characters. Those that it carries are marked, without boxes around them they could pass for its own, and
- * cut first.
+ * Words of a post in so many characters. Those that it carries are cut first; in a card they are marked: without boxes around them
+ * they could pass for its own.
  */
-export function shortWords(text: string, { blocks, carries = 0 }: Post, max: number): string {
-  if (carries === 0 || blocks.length === 0) return headAndTail(text, max);
+export function shortWords(text: string, { blocks, lane, carries = 0 }: Post, max: number): string {
+  if (carries === 0 || blocks.length === 0 || (lane !== "approval" && text.length <= max)) return headAndTail(text, max);
   const own = wordsOf(blocks.slice(carries));
-  const carried = headAndTail(wordsOf(blocks.slice(0, carries)), Math.max(max / 4, max - own.length)).replace(/^/gm, "> ");
-  return `${carried}\n${headAndTail(own, max)}`;
+  const carried = headAndTail(wordsOf(blocks.slice(0, carries)), Math.max(max / 4, max - own.length));
+  return `${lane === "approval" ? carried.replace(/^/gm, "> ") : carried}\n${headAndTail(own, max)}`;
 }
 
 function wordsOf(blocks: Block[]): string {
