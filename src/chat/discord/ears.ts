@@ -117,7 +117,7 @@ export class Ears {
       return;
     }
     try {
-      await this.#hear(reading, true);
+      await this.#hear(reading);
       await this.#backfill.saw(reading.message);
     } catch (error) {
       onFailure(error);
@@ -125,27 +125,25 @@ export class Ears {
     }
   }
 
-  /** Rejects when it was not kept. `isNew`: it was written just now. */
-  async #hear(reading: Heard | Ignored, isNew = false): Promise<void> {
+  /** Rejects when it was not kept. */
+  async #hear(reading: Heard | Ignored): Promise<void> {
     if (reading.kind === "ignored") return;
-    const act = (): Promise<void> => this.#inPlace(reading, isNew);
+    const act = (): Promise<void> => this.#inPlace(reading);
     // A reply must not overtake the mention that opens its conversation, whose thread has the mention's id.
     const opens = reading.isMention && reading.message !== reading.channel;
     const first = (): Promise<void> => (opens ? this.#inLine(reading.message, reading.message, act) : act());
     await this.#inLine(reading.channel, `${reading.message}:${reading.change}`, first);
   }
 
-  async #inPlace(reading: Heard, isNew: boolean): Promise<void> {
+  async #inPlace(reading: Heard): Promise<void> {
     const place = await this.#placeOf(reading.channel);
     const make = place && reading.at(place);
     if (!place || !make) return;
     const { author, channel, message } = reading;
     const by = author ? await this.#personOf(author.user, place.guild, author.member) : SOMEBODY;
     const open = (name: string): Promise<void> => openThread(this.#api, channel, message, name);
-    for (const inbound of make({ by, label: this.#label(place), open })) {
-      const begins = isNew && inbound.kind === "mention" && inbound.open !== undefined;
-      await this.#bring(begins ? { ...inbound, begins } : inbound, reading);
-    }
+    // Never as one that `begins`: the log is asked before a thread is made, so that none is made while Redis is away.
+    for (const inbound of make({ by, label: this.#label(place), open })) await this.#bring(inbound, reading);
   }
 
   async #bring(inbound: Inbound, { channel, message }: Heard): Promise<void> {
