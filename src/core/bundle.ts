@@ -124,8 +124,12 @@ function besideCard(block: Block): Block {
   return block.kind === "note" ? { ...block, text: block.text.replaceAll("\n", " ") } : block;
 }
 
-function isFoldable({ lane, file, blocks }: Post): boolean {
-  return lane === "output" && !file && !blocks.some(({ kind }) => kind === "buttons");
+function isFoldable(post: Post): boolean {
+  return post.lane === "output" && !post.file && !hasButtons(post);
+}
+
+export function hasButtons({ blocks }: Post): boolean {
+  return blocks.some(({ kind }) => kind === "buttons");
 }
 
 function blocksOf(run: Due[], form: number): Block[] {

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { begunBundle, carrying, nextBundle } from "./bundle.ts";
+import { begunBundle, carrying, hasButtons, nextBundle } from "./bundle.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Delivery, type DeliveryDeps, isOver, type Outcome } from "./deliver.ts";
 import { type Entry, isEntry } from "./entry.ts";
@@ -205,8 +205,4 @@ const PACE_KEEP: Record<Lane, number | null> = { approval: null, answer: 0, outp
 function mostUrgent(due: Due[]): Lane {
   const lanes: Lane[] = ["approval", "answer"];
   return lanes.find((lane) => due.some(({ post }) => post.lane === lane)) ?? due[0]?.post.lane ?? "output";
-}
-
-function hasButtons(post: Post): boolean {
-  return post.blocks.some((block) => block.kind === "buttons");
 }

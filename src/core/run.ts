@@ -116,9 +116,11 @@ function starting({ found, asked, early, kept }: Wanted, session: Session, hands
       }
       const call = await kept();
       if (call === null) return false;
-      const entry = call.started ? null : await startOf(call, await placeNow(session, hands, signal));
-      if (!call.started && entry === null) return false;
-      if (entry) await session.append([entry]);
+      if (!call.started) {
+        const entry = await startOf(call, await placeNow(session, hands, signal));
+        if (entry === null) return false;
+        await session.append([entry]);
+      }
     } catch (thrown) {
       start.failed = { thrown };
       return false;

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { FED_SHELL, fed, launcher, notRoot, type RunUser, type Walls } from "./launch.ts";
+import { becomes, FED_SHELL, fed, launcher, notRoot, type RunUser, type Walls } from "./launch.ts";
 import type { Job } from "./messages.ts";
 
 /** A folder or file that a command sees. `from`: a path of ours, or the number of a descriptor. */
@@ -46,10 +46,10 @@ export const HOME = "/home/agent";
  * the status. A control group is entered as we are: then setpriv is what drops our rights.
  */
 export function bwrapArgs(plan: BwrapPlan): Pick<Job, "argv" | "as" | "fed"> {
-  const { uid, gid, drop } = notRoot(plan.user);
+  const user = notRoot(plan.user);
   const told = { fed: fed(plan.command, WALLS, plan.prelude, plan.carry) };
-  if (plan.enter.length > 0) return { ...told, argv: [...plan.enter, ...launcher(plan.user), ...sandboxed(plan)], as: null };
-  return { ...told, argv: sandboxed(plan), as: drop ? { uid, gid } : null };
+  if (plan.enter.length > 0) return { ...told, argv: [...plan.enter, ...launcher(user), ...sandboxed(plan)], as: null };
+  return { ...told, argv: sandboxed(plan), as: becomes(user) };
 }
 
 function sandboxed(plan: BwrapPlan): string[] {

@@ -210,7 +210,7 @@ function go(life: Life): void {
   if (!stands(life) || life.went !== null) return;
   if (life.job.spare) life.mounts = mountsOf(life.job, life.inner);
   life.went = performance.now();
-  life.started?.child.stdin?.end(life.job.fed?.go ?? "\n");
+  life.started?.child.stdin?.end(life.job.fed.go);
   life.timers.push(setTimeout(() => stop(life, "timeout"), life.job.timeoutMs));
 }
 

@@ -6,7 +6,7 @@ import type { Reach, RunResult, RunSpec } from "../core/sandbox.ts";
 import { bridgePrelude, PROXY_SOCKET, proxyEnv } from "./bridge.ts";
 import type { Bind } from "./bwrap-args.ts";
 import { type Credential, gitCredentialEnv } from "./credentials.ts";
-import type { RunUser } from "./launch.ts";
+import { becomes, type RunUser } from "./launch.ts";
 import { checkPathGrant, type PathGrantOptions } from "./path-grants.ts";
 import { openProxy, type ProxyOptions } from "./proxy.ts";
 import type { SandboxOptions, WorkspaceExtras } from "./options.ts";
@@ -91,8 +91,7 @@ function credentialOf(name: string, { credentials }: WorkspaceExtras): Credentia
 async function networkFor(allows: ProxyOptions["allows"], user: RunUser, options: SandboxOptions) {
   // A short name: a socket's path has room for about 100 characters.
   const socket = join(options.stateDir, "net", randomBytes(6).toString("hex"));
-  const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
-  const proxy = await openProxy({ socket, owner, allows, ...options.network });
+  const proxy = await openProxy({ socket, owner: becomes(user), allows, ...options.network });
   return {
     binds: [{ from: socket, to: PROXY_SOCKET, writable: true }],
     env: proxyEnv(),

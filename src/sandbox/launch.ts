@@ -76,6 +76,11 @@ export function notRoot(user: RunUser): RunUser {
   return user;
 }
 
+/** The user alone, where we become it; null: as we are. */
+export function becomes({ uid, gid, drop }: RunUser): { uid: number; gid: number } | null {
+  return drop ? { uid, gid } : null;
+}
+
 /** What a shell is told on its input. When the runner dies before it has said all of it, nothing runs. */
 export interface Fed {
   /** At once. */

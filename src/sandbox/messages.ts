@@ -13,10 +13,10 @@ export const AGAIN = { exit: 75, word: "again" };
 /** One command as the runner gets it: words to start, nothing to decide. */
 export interface Job {
   argv: string[];
-  /** What its shell is told; without, the word to go is an empty line. */
-  fed?: Fed;
+  /** What its shell is told. */
+  fed: Fed;
   /** Where its shell stands, when the next one that is started alike may be set up ahead; see spare.ts. */
-  spare?: string | null;
+  spare: string | null;
   env: Record<string, string>;
   cwd: string;
   /** The seccomp program's file, opened as fd 3; fd 4 then carries bubblewrap's status. Null without bubblewrap. */

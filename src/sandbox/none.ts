@@ -3,7 +3,7 @@ import type { RunSpec, Sandbox, SandboxReport } from "../core/sandbox.ts";
 import { LIMITS } from "../limits.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { conversationFolders, lockFile } from "./folders.ts";
-import { commandEnv, FED_SHELL, fedIn, notRoot, type RunUser, type Walls } from "./launch.ts";
+import { becomes, commandEnv, FED_SHELL, fedIn, notRoot, type RunUser, type Walls } from "./launch.ts";
 import type { SandboxOptions } from "./options.ts";
 import { inbox } from "./inbox.ts";
 import { keeping } from "./keep.ts";
@@ -22,8 +22,7 @@ const BARE = { cwd: "/", seccomp: null, opens: [], secretArgs: [] };
 
 /** A shell in a folder. One that waits when the runner dies reads the end of its input, and ends. */
 function shell(command: string, folder: string, user: RunUser): Pick<Planned, "argv" | "as" | "fed"> {
-  const { uid, gid, drop } = notRoot(user);
-  return { argv: FED_SHELL, as: drop ? { uid, gid } : null, fed: fedIn(folder, command, WALLS) };
+  return { argv: FED_SHELL, as: becomes(notRoot(user)), fed: fedIn(folder, command, WALLS) };
 }
 
 /**

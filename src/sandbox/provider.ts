@@ -10,7 +10,7 @@ import { redactor } from "../core/redactor.ts";
 import { LIMITS } from "../limits.ts";
 import { prepareState, spoolFile } from "./folders.ts";
 import { diagnose } from "./host.ts";
-import { type RunUser, SYSTEM_PATH } from "./launch.ts";
+import { becomes, type RunUser, SYSTEM_PATH } from "./launch.ts";
 import { liveText } from "./live.ts";
 import { type Job, MOVED, RUNNER_DIED } from "./messages.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -20,7 +20,8 @@ import { checkPlace, checkWorkspace } from "./workspace.ts";
 export type Told = Pick<RunResult, "network" | "noticed">;
 
 /** What one provider makes of a command: a job for the runner, and what is to be done when it is over. */
-export interface Planned extends Pick<Job, "argv" | "as" | "lock" | "env" | "cwd" | "seccomp" | "opens" | "secretArgs" | "fed" | "spare"> {
+export interface Planned extends Pick<Job, "argv" | "as" | "lock" | "env" | "cwd" | "seccomp" | "opens" | "secretArgs" | "fed"> {
+  spare?: Job["spare"];
   /** Never rejects. Gives what there is to tell beside the output. */
   finish?: () => Promise<Told>;
 }
@@ -136,9 +137,8 @@ function lazyRunner(options: SandboxOptions): { started(): Runner; warm(): void;
 }
 
 function jobOf({ user, planned, timeoutMs }: Errand, options: SandboxOptions, manner: Pick<Job, "waits" | "watched">): Job {
-  const owner = user.drop ? { uid: user.uid, gid: user.gid } : null;
   const floodBytes = options.floodBytes ?? LIMITS.outputFlood;
-  return { ...planned, owner, timeoutMs: Math.min(timeoutMs, LIMITS.commandTimeMax), floodBytes, ...manner };
+  return { spare: null, ...planned, owner: becomes(user), timeoutMs: Math.min(timeoutMs, LIMITS.commandTimeMax), floodBytes, ...manner };
 }
 
 interface Users {

@@ -167,7 +167,7 @@ function folderOf(pid: number): string | null {
 
 /** What a spare is found by: all that it was started with. What its shell is told at the word to go comes later. */
 function keyOf({ argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed }: Job): string {
-  return JSON.stringify([argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed?.first]);
+  return JSON.stringify([argv, secretArgs, as, owner, env, cwd, opens, seccomp, fed.first]);
 }
 
 /**

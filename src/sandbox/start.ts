@@ -11,7 +11,7 @@ export function begin(job: Job, pipe: OutputPipe): { child: ChildProcess; pipe: 
     const child = startJob(job, pipe.write);
     // The shell may be gone before it is told anything.
     child.stdin?.on("error", () => {});
-    if (job.fed !== undefined) child.stdin?.write(job.fed.first);
+    child.stdin?.write(job.fed.first);
     return { child, pipe, words: "", said: "" };
   } catch (thrown) {
     pipe.close();

@@ -161,7 +161,16 @@ describe("a job in the runner", () => {
   function started(script: string, changed: Partial<Job> = {}, folder = mkdtempSync(join(place.root, "pipes-"))): Command {
     const job: Job = {
       ...{ argv: ["/bin/sh", "-c", script], env: {}, cwd: "/", seccomp: null, opens: [], secretArgs: [], as: null, lock: null },
-      ...{ owner: null, timeoutMs: 60_000, floodBytes: 1000, waits: false, watched: false, ...changed },
+      ...{
+        fed: { first: "", go: "\n" },
+        spare: null,
+        owner: null,
+        timeoutMs: 60_000,
+        floodBytes: 1000,
+        waits: false,
+        watched: false,
+        ...changed,
+      },
     };
     const claim = job.lock === null ? null : lockKeeper()(job.lock);
     const hear = { alive: () => {}, live: () => {}, ready: () => {} };

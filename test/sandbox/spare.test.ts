@@ -41,6 +41,7 @@ describe("a runner's spares", () => {
         cwd: place.path,
         seccomp: "/dev/null",
         spare: place.path,
+        fed: { first: "", go: "\n" },
       },
       ...{ opens: [place.path], secretArgs: [], as: null, lock: null, owner: null, timeoutMs: 60_000, floodBytes: 1000 },
       ...{ waits: false, watched: false, ...changed },
